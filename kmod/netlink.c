@@ -1,0 +1,846 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * netlink - the generic-netlink family, see uapi/linux/weir.h
+ *
+ * Reads of configuration and counters are open to everyone, as those of routes
+ * are. What tells about single connections needs CAP_NET_ADMIN, as reading the
+ * conntrack table does, and so does each change.
+ *
+ * Locks: the family's commands run one at a time under genl_mutex;
+ * weir_net.lock is taken inside it.
+ */
+#include <linux/capability.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+#include <linux/notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+#include <linux/weir.h>
+#include <net/genetlink.h>
+
+#include "binding.h"
+#include "config.h"
+#include "ctstat.h"
+#include "draft.h"
+#include "fill.h"
+#include "flows.h"
+#include "lookup.h"
+#include "netlink.h"
+#include "netns.h"
+#include "parse.h"
+#include "policy.h"
+#include "refuse.h"
+#include "request.h"
+#include "stats.h"
+
+/* The answer to a commit, in a buffer that recv() of any tool has room for. */
+#define COMMIT_REPLY_SIZE	(SKB_WITH_OVERHEAD(16384) - NLMSG_HDRLEN)
+
+static struct genl_family weir_family;
+
+/* What a commit tells: whoever asked for it, and whoever listens. */
+struct report {
+	struct sk_buff *reply;		/* NULL: the acknowledgement is enough */
+	bool reply_full;
+	bool listened;
+	bool lost;			/* no memory for an event */
+	struct sk_buff_head events;	/* each with as many as fit */
+};
+
+static const struct weir_config *live_config(const struct weir_net *wn)
+{
+	return rcu_dereference_protected(wn->config,
+					 lockdep_is_held(&wn->lock));
+}
+
+static u32 live_generation(const struct weir_net *wn)
+{
+	u32 generation;
+
+	rcu_read_lock();
+	generation = rcu_dereference(wn->config)->generation;
+	rcu_read_unlock();
+	return generation;
+}
+
+static struct sk_buff *reply_new(struct genl_info *info, size_t size,
+				 void **hdr)
+{
+	struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	*hdr = genlmsg_put_reply(skb, info, &weir_family, 0,
+				 info->genlhdr->cmd);
+	if (*hdr)
+		return skb;
+	nlmsg_free(skb);
+	return NULL;
+}
+
+static int reply_send(struct sk_buff *reply, void *hdr, struct genl_info *info,
+		      int err)
+{
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
+/* An attribute whose value comes later; NULL when there is no room. */
+static u32 *reserve_u32(struct sk_buff *skb, int type)
+{
+	struct nlattr *attr = nla_reserve(skb, type, sizeof(u32));
+
+	return attr ? nla_data(attr) : NULL;
+}
+
+/*
+ * Events
+ */
+
+static int put_event(struct sk_buff *skb, const struct weir_change_item *item)
+{
+	void *hdr = genlmsg_put(skb, 0, 0, &weir_family, 0, WEIR_CMD_EVENT);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	/* stamp_events() relies on GENERATION being the first. */
+	if (nla_put_u32(skb, WEIR_A_GENERATION, 0) ||
+	    weir_fill_change(skb, WEIR_A_CHANGE, item)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static void note_change(const struct weir_change_item *item, void *arg)
+{
+	struct report *report = arg;
+	struct sk_buff *skb;
+
+	if (report->reply && !report->reply_full &&
+	    weir_fill_change(report->reply, WEIR_A_CHANGE, item))
+		report->reply_full = true;
+	if (!report->listened)
+		return;
+	skb = skb_peek_tail(&report->events);
+	if (skb && !put_event(skb, item))
+		return;
+	skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (skb && !put_event(skb, item)) {
+		__skb_queue_tail(&report->events, skb);
+		return;
+	}
+	nlmsg_free(skb);
+	report->lost = true;
+}
+
+/* The generation is known only when the commit is done. */
+static void stamp_events(struct sk_buff *skb, u32 generation)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(skb);
+	int left = skb->len;
+
+	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
+		struct nlattr *attr = nlmsg_attrdata(nlh, GENL_HDRLEN);
+
+		memcpy(nla_data(attr), &generation, sizeof(generation));
+	}
+}
+
+static void send_events(struct net *net, struct report *report, u32 generation)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&report->events))) {
+		stamp_events(skb, generation);
+		genlmsg_multicast_netns(&weir_family, net, skb, 0, 0,
+					GFP_KERNEL);
+	}
+	/* As if their buffer had been full: they know to read anew. */
+	if (report->lost)
+		genl_set_err(&weir_family, net, 0, 0, -ENOBUFS);
+}
+
+/* weir_net.lock held, so that events come in the order of generations. */
+static int commit(struct weir_net *wn, struct weir_draft *draft, bool dry_run,
+		  struct sk_buff *reply, struct weir_summary *sum,
+		  struct netlink_ext_ack *extack)
+{
+	struct report report = {
+		.reply = reply,
+		.listened = !dry_run &&
+			    genl_has_listeners(&weir_family, wn->net, 0),
+	};
+	bool silent = !reply && !report.listened;
+	int err;
+
+	__skb_queue_head_init(&report.events);
+	err = weir_draft_commit(draft, dry_run, silent ? NULL : note_change,
+				&report, sum, extack);
+	if (err)
+		__skb_queue_purge(&report.events);
+	else
+		send_events(wn->net, &report, sum->generation);
+	return err;
+}
+
+/*
+ * Changes and transactions
+ */
+
+/* Did this socket open the transaction that there is? weir_net.lock held. */
+static bool staging(const struct weir_net *wn, const struct genl_info *info)
+{
+	return wn->draft && wn->draft_portid == info->snd_portid;
+}
+
+static void drop_draft(struct weir_net *wn)
+{
+	weir_draft_free(wn->draft);
+	WRITE_ONCE(wn->draft, NULL);
+}
+
+static int change_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	u8 cmd = info->genlhdr->cmd;
+	struct weir_summary sum;
+	struct weir_draft *draft;
+	int err;
+
+	mutex_lock(&wn->lock);
+	if (staging(wn, info)) {
+		err = weir_request_apply(cmd, info->attrs, wn->draft,
+					 info->extack);
+		goto out;
+	}
+	err = -ENOMEM;
+	draft = weir_draft_new(wn, false);
+	if (!draft)
+		goto out;
+	err = weir_request_apply(cmd, info->attrs, draft, info->extack);
+	if (err)
+		weir_draft_free(draft);
+	else
+		err = commit(wn, draft, false, NULL, &sum, info->extack);
+out:
+	mutex_unlock(&wn->lock);
+	return err;
+}
+
+static int check_generation(const struct weir_net *wn,
+			    const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	u32 live = live_config(wn)->generation;
+
+	if (!attr || nla_get_u32(attr) == live)
+		return 0;
+	return weir_refuse_attr(extack, attr, -ESTALE,
+				"transaction: generation %u: the configuration is at %u; read it again",
+				nla_get_u32(attr), live);
+}
+
+static int txn_begin_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	struct weir_draft *draft;
+	int err;
+
+	mutex_lock(&wn->lock);
+	if (wn->draft) {
+		err = weir_refuse(info->extack, -EBUSY,
+				  staging(wn, info) ?
+				  "transaction: this socket has one open: commit or abort it first" :
+				  "transaction: another socket (port id %u) has one open: try again when it is done",
+				  wn->draft_portid);
+		goto out;
+	}
+	err = check_generation(wn, info->attrs[WEIR_A_GENERATION],
+			       info->extack);
+	if (err)
+		goto out;
+	draft = weir_draft_new(wn, nla_get_flag(info->attrs[WEIR_A_REPLACE]));
+	if (!draft) {
+		err = -ENOMEM;
+		goto out;
+	}
+	wn->draft_portid = info->snd_portid;
+	WRITE_ONCE(wn->draft, draft);
+out:
+	mutex_unlock(&wn->lock);
+	return err;
+}
+
+static int refuse_not_begun(struct netlink_ext_ack *extack)
+{
+	return weir_refuse(extack, -ENOENT,
+			   "transaction: this socket has none open: begin one first");
+}
+
+static int txn_abort_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	int err = 0;
+
+	mutex_lock(&wn->lock);
+	if (staging(wn, info))
+		drop_draft(wn);
+	else
+		err = refuse_not_begun(info->extack);
+	mutex_unlock(&wn->lock);
+	return err;
+}
+
+/* weir_net.lock held. The transaction is over in every case. */
+static int commit_staged(struct weir_net *wn, struct genl_info *info,
+			 struct sk_buff *reply, struct weir_summary *sum)
+{
+	struct nlattr *key = info->attrs[WEIR_A_HASH_KEY];
+	struct weir_draft *draft = wn->draft;
+
+	WRITE_ONCE(wn->draft, NULL);
+	if (key)
+		weir_draft_set_key(draft, nla_data(key));
+	return commit(wn, draft, nla_get_flag(info->attrs[WEIR_A_DRY_RUN]),
+		      reply, sum, info->extack);
+}
+
+static int txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	u32 *generation, *added, *changed, *removed;
+	struct weir_summary sum;
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	/* Before the commit: what is published must be answered. The sums stand
+	 * before the changes, which take what room is left.
+	 */
+	reply = reply_new(info, COMMIT_REPLY_SIZE, &hdr);
+	if (!reply)
+		return -ENOMEM;
+	generation = reserve_u32(reply, WEIR_A_GENERATION);
+	added = reserve_u32(reply, WEIR_A_N_ADDED);
+	changed = reserve_u32(reply, WEIR_A_N_CHANGED);
+	removed = reserve_u32(reply, WEIR_A_N_REMOVED);
+
+	mutex_lock(&wn->lock);
+	if (staging(wn, info))
+		err = commit_staged(wn, info, reply, &sum);
+	else
+		err = refuse_not_begun(info->extack);
+	mutex_unlock(&wn->lock);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	*generation = sum.generation;
+	*added = sum.added;
+	*changed = sum.changed;
+	*removed = sum.removed;
+	/* Whoever does not make room for the answer has still changed it all. */
+	reply_send(reply, hdr, info, 0);
+	return 0;
+}
+
+/* A socket that is closed takes along what it has staged. */
+static int socket_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	const struct netlink_notify *notify = data;
+	struct weir_net *wn;
+
+	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	wn = weir_net(notify->net);
+	/* Nearly always there is none. One of this socket would be seen without
+	 * the lock: the socket's own request made it.
+	 */
+	if (!READ_ONCE(wn->draft))
+		return NOTIFY_DONE;
+	mutex_lock(&wn->lock);
+	if (wn->draft && wn->draft_portid == notify->portid)
+		drop_draft(wn);
+	mutex_unlock(&wn->lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_notifier = {
+	.notifier_call = socket_event,
+};
+
+/*
+ * Single answers
+ */
+
+static int put_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
+{
+	const struct weir_config *cfg = live_config(wn);
+
+	if (nla_put_string(reply, WEIR_A_VERSION, THIS_MODULE->version) ||
+	    nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ||
+	    nla_put_u32(reply, WEIR_A_N_SERVICES, cfg->nr_services) ||
+	    nla_put_u32(reply, WEIR_A_N_HELD, weir_binding_reap(wn)))
+		return -EMSGSIZE;
+	if (with_key && nla_put(reply, WEIR_A_HASH_KEY, WEIR_HASH_KEY_LEN,
+				&cfg->key))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int info_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net *net = genl_info_net(info);
+	struct weir_net *wn = weir_net(net);
+	/* Who knows the key can aim flows at one backend. */
+	bool with_key = netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN);
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	reply = reply_new(info, NLMSG_DEFAULT_SIZE, &hdr);
+	if (!reply)
+		return -ENOMEM;
+	mutex_lock(&wn->lock);
+	err = put_info(reply, wn, with_key);
+	mutex_unlock(&wn->lock);
+	return reply_send(reply, hdr, info, err);
+}
+
+static int put_verdict(struct sk_buff *reply, struct weir_net *wn,
+		       const struct weir_tuple *tuple, bool syn)
+{
+	const struct weir_config *cfg;
+	struct weir_verdict verdict = {};
+	int err;
+
+	rcu_read_lock();
+	cfg = rcu_dereference(wn->config);
+	weir_lookup(wn, cfg, tuple, syn, &verdict);
+	err = nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ?:
+	      weir_fill_verdict(reply, WEIR_A_VERDICT, &verdict);
+	rcu_read_unlock();
+	return err;
+}
+
+static int lookup_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	struct weir_tuple tuple;
+	struct sk_buff *reply;
+	bool syn;
+	void *hdr;
+	int err;
+
+	if (!info->attrs[WEIR_A_PACKET])
+		return weir_parse_missing(info->extack, NULL, WEIR_A_PACKET,
+					  "PACKET, what to look up,");
+	err = weir_parse_packet(info->attrs[WEIR_A_PACKET], &tuple, &syn,
+				info->extack);
+	if (err)
+		return err;
+	reply = reply_new(info, NLMSG_DEFAULT_SIZE, &hdr);
+	if (!reply)
+		return -ENOMEM;
+	err = put_verdict(reply, wn, &tuple, syn);
+	return reply_send(reply, hdr, info, err);
+}
+
+/*
+ * Flows
+ */
+
+static int check_service(struct weir_net *wn, const char *name,
+			 struct netlink_ext_ack *extack)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = weir_config_find(rcu_dereference(wn->config), name);
+	rcu_read_unlock();
+	if (found)
+		return 0;
+	return weir_refuse(extack, -ENOENT,
+			   "service %s: there is none; weir show lists them",
+			   name);
+}
+
+static int flow_flush_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weir_net *wn = weir_net(genl_info_net(info));
+	struct weir_flow_filter filter;
+	char name[WEIR_NAME_MAX + 1];
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	err = weir_parse_flow_filter(info->attrs, &filter, name, info->extack);
+	if (!err && filter.service)
+		err = check_service(wn, name, info->extack);
+	if (err)
+		return err;
+	reply = reply_new(info, NLMSG_DEFAULT_SIZE, &hdr);
+	if (!reply)
+		return -ENOMEM;
+	err = nla_put_u32(reply, WEIR_A_GENERATION, live_generation(wn)) ?:
+	      nla_put_u32(reply, WEIR_A_N_FLOWS, weir_flow_flush(wn, &filter));
+	return reply_send(reply, hdr, info, err);
+}
+
+/*
+ * Dumps. The attributes are parsed anew in each call: where the kernel keeps
+ * those that it has parsed differs between versions. A refusal comes with the
+ * first call, in the NLMSG_DONE; it points at no attribute, because the request
+ * may be gone from its buffer when the message is written.
+ */
+
+struct flow_dump {
+	struct weir_flow_cursor cursor;
+	bool begun;
+};
+
+struct flow_sink {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	u32 generation;
+};
+
+static void *put_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+			   cb->nlh->nlmsg_seq, &weir_family, NLM_F_MULTI, cmd);
+}
+
+/* What a dumpit callback returns: go on, end, or what was wrong. */
+static int dump_result(const struct sk_buff *skb, int err)
+{
+	if (skb->len && (!err || err == -EMSGSIZE))
+		return skb->len;
+	return err;
+}
+
+static int put_flow(const struct weir_flow *flow, void *arg)
+{
+	struct flow_sink *sink = arg;
+	void *hdr = put_dump(sink->skb, sink->cb, WEIR_CMD_FLOW_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(sink->skb, WEIR_A_GENERATION, sink->generation) ||
+	    weir_fill_flow(sink->skb, WEIR_A_FLOW, flow)) {
+		genlmsg_cancel(sink->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(sink->skb, hdr);
+	return 0;
+}
+
+static int flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weir_net *wn = weir_net(sock_net(skb->sk));
+	struct flow_dump *dump = (struct flow_dump *)cb->ctx;
+	struct flow_sink sink = { skb, cb, live_generation(wn) };
+	struct nlattr *attrs[WEIR_A_MAX + 1];
+	struct weir_flow_filter filter;
+	char name[WEIR_NAME_MAX + 1];
+	int err;
+
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+	err = genlmsg_parse(cb->nlh, &weir_family, attrs, WEIR_A_MAX,
+			    weir_policy_flow, cb->extack);
+	if (!err)
+		err = weir_parse_flow_filter(attrs, &filter, name, cb->extack);
+	if (!err && !dump->begun && filter.service)
+		err = check_service(wn, name, cb->extack);
+	if (err) {
+		if (cb->extack)
+			cb->extack->bad_attr = NULL;
+		return err;
+	}
+	dump->begun = true;
+	return dump_result(skb, weir_flow_dump(wn, &filter, &dump->cursor,
+					       put_flow, &sink));
+}
+
+enum object {
+	OBJECT_SERVICE,
+	OBJECT_RULE,
+	OBJECT_GROUP,
+	OBJECT_BACKEND,
+
+	NR_OBJECTS
+};
+
+/* The next object to say. When the configuration changes between two calls the
+ * indices may miss or repeat some, and the kernel flags the dump as interrupted.
+ */
+struct config_dump {
+	u32 service;
+	u32 object;
+	u32 index;
+	bool begun;
+};
+
+static u32 count_objects(const struct weir_service *svc, enum object object)
+{
+	switch (object) {
+	case OBJECT_RULE:
+		return svc->nr_rules;
+	case OBJECT_GROUP:
+		return svc->nr_groups;
+	case OBJECT_BACKEND:
+		return svc->nr_backends;
+	default:
+		return 1;
+	}
+}
+
+static int put_object(struct sk_buff *skb, const struct weir_service *svc,
+		      enum object object, u32 i, bool flows)
+{
+	switch (object) {
+	case OBJECT_RULE:
+		return weir_fill_rule(skb, WEIR_A_RULE, &svc->rules[i]);
+	case OBJECT_GROUP:
+		return weir_fill_group(skb, WEIR_A_GROUP, &svc->groups[i]);
+	case OBJECT_BACKEND:
+		return weir_fill_backend(skb, WEIR_A_BACKEND, &svc->backends[i],
+					 WEIR_FILL_STATE | WEIR_FILL_COUNTERS |
+					 (flows ? WEIR_FILL_FLOWS : 0));
+	default:
+		return weir_fill_service(skb, WEIR_A_SERVICE, svc);
+	}
+}
+
+static int dump_object(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct weir_service *svc, u32 generation,
+		       bool flows)
+{
+	const struct config_dump *dump = (struct config_dump *)cb->ctx;
+	void *hdr = put_dump(skb, cb, WEIR_CMD_CONFIG_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, hdr);
+	if (nla_put_u32(skb, WEIR_A_GENERATION, generation) ||
+	    nla_put_string(skb, WEIR_A_SERVICE_NAME, svc->name) ||
+	    put_object(skb, svc, dump->object, dump->index, flows)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
+			const struct weir_service *svc, u32 generation,
+			bool flows)
+{
+	struct config_dump *dump = (struct config_dump *)cb->ctx;
+	int err;
+
+	for (; dump->object < NR_OBJECTS; dump->object++, dump->index = 0)
+		for (; dump->index < count_objects(svc, dump->object);
+		     dump->index++) {
+			err = dump_object(skb, cb, svc, generation, flows);
+			if (err)
+				return err;
+		}
+	dump->object = 0;
+	return 0;
+}
+
+/* The first call: refuse what does not exist, count what is asked for. */
+static int config_dump_begin(struct weir_net *wn, struct netlink_callback *cb,
+			     struct nlattr **attrs)
+{
+	struct config_dump *dump = (struct config_dump *)cb->ctx;
+	char name[WEIR_NAME_MAX + 1];
+	int err;
+
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+	if (attrs[WEIR_A_SERVICE_NAME]) {
+		err = weir_parse_service_name(attrs[WEIR_A_SERVICE_NAME], name,
+					      cb->extack) ?:
+		      check_service(wn, name, cb->extack);
+		if (err)
+			return err;
+	}
+	if (attrs[WEIR_A_WITH_FLOWS])
+		weir_flow_count(wn);
+	dump->begun = true;
+	return 0;
+}
+
+/* weir_net.lock held: the configuration stays, and so do the counters that
+ * move from a backend that is removed to its service.
+ */
+static int dump_config(struct weir_net *wn, struct sk_buff *skb,
+		       struct netlink_callback *cb)
+{
+	struct config_dump *dump = (struct config_dump *)cb->ctx;
+	const struct weir_config *cfg = live_config(wn);
+	struct nlattr *attrs[WEIR_A_MAX + 1], *only;
+	int err;
+
+	err = genlmsg_parse(cb->nlh, &weir_family, attrs, WEIR_A_MAX,
+			    weir_policy_config_get, cb->extack);
+	if (!err && !dump->begun)
+		err = config_dump_begin(wn, cb, attrs);
+	if (err)
+		return err;
+	/* 0 would mean that nobody looks. */
+	cb->seq = cfg->generation + 1 ?: 1;
+	only = attrs[WEIR_A_SERVICE_NAME];
+	for (; dump->service < cfg->nr_services; dump->service++) {
+		const struct weir_service *svc = cfg->services[dump->service];
+
+		if (only && nla_strcmp(only, svc->name))
+			continue;
+		err = dump_service(skb, cb, svc, cfg->generation,
+				   attrs[WEIR_A_WITH_FLOWS]);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int config_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weir_net *wn = weir_net(sock_net(skb->sk));
+	int err;
+
+	mutex_lock(&wn->lock);
+	err = dump_config(wn, skb, cb);
+	mutex_unlock(&wn->lock);
+	if (err && cb->extack)
+		cb->extack->bad_attr = NULL;
+	return dump_result(skb, err);
+}
+
+/* Ours first, then the kernel's. -ENOENT behind the last one. */
+static int put_reason(struct sk_buff *skb, struct weir_net *wn, unsigned int i)
+{
+	struct weir_ctstat stat;
+
+	if (i < WEIR_NR_REASONS)
+		return weir_fill_reason(skb, WEIR_A_REASON, weir_reason_name(i),
+					weir_reason_text(i),
+					weir_reason_sum(wn, i), false);
+	if (!weir_ctstat_read(wn->net, i - WEIR_NR_REASONS, &stat))
+		return -ENOENT;
+	return weir_fill_reason(skb, WEIR_A_REASON, stat.name, stat.text,
+				stat.packets, true);
+}
+
+static int counter_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weir_net *wn = weir_net(sock_net(skb->sk));
+	u32 generation = live_generation(wn);
+	long *next = &cb->args[0];
+	void *hdr;
+	int err;
+
+	for (;; (*next)++) {
+		hdr = put_dump(skb, cb, WEIR_CMD_COUNTER_GET);
+		if (!hdr)
+			return dump_result(skb, -EMSGSIZE);
+		err = nla_put_u32(skb, WEIR_A_GENERATION, generation) ?:
+		      put_reason(skb, wn, *next);
+		if (err)
+			break;
+		genlmsg_end(skb, hdr);
+	}
+	genlmsg_cancel(skb, hdr);
+	return dump_result(skb, err == -ENOENT ? 0 : err);
+}
+
+/*
+ * Family
+ */
+
+#define CHANGE(_cmd, _policy)						\
+	{ .cmd = WEIR_CMD_##_cmd, .doit = change_doit,			\
+	  .flags = GENL_UNS_ADMIN_PERM,					\
+	  .policy = weir_policy_##_policy, .maxattr = WEIR_A_MAX }
+
+/* No policy: the kernel refuses any attribute. */
+static const struct genl_ops weir_ops[] = {
+	{ .cmd = WEIR_CMD_INFO_GET, .doit = info_get_doit },
+	{ .cmd = WEIR_CMD_CONFIG_GET, .dumpit = config_get_dumpit,
+	  .policy = weir_policy_config_get, .maxattr = WEIR_A_MAX },
+	CHANGE(SERVICE_ADD, service),
+	CHANGE(SERVICE_SET, service),
+	CHANGE(SERVICE_DEL, service_del),
+	CHANGE(RULE_ADD, rule),
+	CHANGE(RULE_DEL, rule),
+	CHANGE(GROUP_ADD, group),
+	CHANGE(GROUP_SET, group),
+	CHANGE(GROUP_DEL, group_del),
+	CHANGE(BACKEND_ADD, backend),
+	CHANGE(BACKEND_SET, backend),
+	CHANGE(BACKEND_DEL, backend_del),
+	CHANGE(ZONE_ADD, zone),
+	CHANGE(ZONE_DEL, zone),
+	{ .cmd = WEIR_CMD_TXN_BEGIN, .doit = txn_begin_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_txn_begin, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_TXN_COMMIT, .doit = txn_commit_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_txn_commit, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_TXN_ABORT, .doit = txn_abort_doit,
+	  .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = WEIR_CMD_LOOKUP, .doit = lookup_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_lookup, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_FLOW_GET, .dumpit = flow_get_dumpit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_flow, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_FLOW_FLUSH, .doit = flow_flush_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_flow, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_COUNTER_GET, .dumpit = counter_get_dumpit },
+};
+
+static const struct genl_multicast_group weir_groups[] = {
+	{ .name = WEIR_MCGRP_EVENTS },
+};
+
+/* resv_start_op is 0: everything is validated strictly. */
+static struct genl_family weir_family __ro_after_init = {
+	.name		= WEIR_GENL_NAME,
+	.version	= WEIR_GENL_VERSION,
+	.netnsok	= true,
+	.module		= THIS_MODULE,
+	.ops		= weir_ops,
+	.n_ops		= ARRAY_SIZE(weir_ops),
+	.mcgrps		= weir_groups,
+	.n_mcgrps	= ARRAY_SIZE(weir_groups),
+};
+
+int weir_netlink_init(void)
+{
+	int err;
+
+	err = netlink_register_notifier(&socket_notifier);
+	if (err)
+		return err;
+	err = genl_register_family(&weir_family);
+	if (err)
+		netlink_unregister_notifier(&socket_notifier);
+	return err;
+}
+
+void weir_netlink_exit(void)
+{
+	genl_unregister_family(&weir_family);
+	netlink_unregister_notifier(&socket_notifier);
+}
