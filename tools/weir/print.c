@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "file.h"
+#include "print.h"
+
+static void out_option(struct weir_out *out, const struct weir_option *option,
+		       const struct weir_opts *opts)
+{
+	uint32_t n = weir_opts_has(opts, option->attr) ?
+		     opts->num[option->attr] : option->dflt;
+
+	switch (option->kind) {
+	case WEIR_KIND_WORD:
+		weir_out_str(out, option->word, "%s",
+			     weir_word(option->words, n));
+		break;
+	case WEIR_KIND_SWITCH:
+		weir_out_bool(out, option->word, "%s", n);
+		break;
+	case WEIR_KIND_RATIO:
+		weir_out_ratio(out, option->word, "%s", n);
+		break;
+	case WEIR_KIND_NUMBER:
+	case WEIR_KIND_TABLE:
+		weir_out_num(out, option->word, "%s", n);
+		break;
+	case WEIR_KIND_NAME:
+	case WEIR_KIND_LINE:
+		weir_out_str(out, option->word, "%s",
+			     opts->str ? opts->str : "");
+		break;
+	}
+}
+
+static bool worth_text(const struct weir_option *option,
+		       const struct weir_opts *opts)
+{
+	if (!weir_opts_has(opts, option->attr))
+		return false;
+	if (option->kind == WEIR_KIND_NAME || option->kind == WEIR_KIND_LINE)
+		return opts->str && *opts->str;
+	return opts->num[option->attr] != option->dflt;
+}
+
+void weir_out_options(struct weir_out *out, const struct weir_options *options,
+		      const struct weir_opts *opts, const char *before,
+		      const char *behind)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->count; i++) {
+		const struct weir_option *option = &options->option[i];
+
+		if (!out->json && !worth_text(option, opts))
+			continue;
+		weir_out_text(out, "%s%s ", before, option->word);
+		out_option(out, option, opts);
+		weir_out_text(out, "%s", behind);
+	}
+}
+
+void weir_out_rule(struct weir_out *out, const struct weir_rule *rule)
+{
+	char text[WEIR_ADDR_TEXT];
+	unsigned int i;
+
+	weir_out_str(out, "vip", "%s", weir_prefix_text(&rule->vip, text));
+	weir_out_str(out, "proto", " %s",
+		     weir_word(&weir_proto_words, rule->proto));
+	weir_out_bool(out, "all-ports", NULL, !rule->n_ports);
+	if (!rule->n_ports)
+		weir_out_text(out, " all");
+	weir_out_array(out, "ports");
+	for (i = 0; i < rule->n_ports; i++)
+		weir_out_num(out, NULL, i ? ",%s" : " %s", rule->ports[i]);
+	weir_out_end(out);
+}
+
+void weir_out_group(struct weir_out *out, const struct weir_group *group)
+{
+	if (!out->json) {
+		weir_print_group(out->f, group);
+		return;
+	}
+	weir_out_str(out, "name", NULL, group->name);
+	weir_out_options(out, &weir_group_options, &group->opts, "", "");
+}
+
+void weir_out_backend(struct weir_out *out, const struct weir_backend *backend)
+{
+	char text[WEIR_ADDR_TEXT];
+
+	if (!out->json) {
+		weir_print_backend(out->f, backend);
+		return;
+	}
+	weir_out_str(out, "addr", NULL, weir_addr_text(&backend->addr, text));
+	weir_out_options(out, &weir_backend_options, &backend->opts, "", "");
+}
+
+void weir_out_counters(struct weir_out *out, const char *before,
+		       const struct weir_counters *counters)
+{
+	unsigned int i;
+
+	weir_out_object(out, "counters");
+	weir_out_text(out, "%scounters", before);
+	for (i = 0; i < __WEIR_COUNTER_A_MAX; i++) {
+		if (!weir_counter_word[i])
+			continue;
+		weir_out_text(out, " %s", weir_counter_word[i]);
+		weir_out_num(out, weir_counter_word[i], " %s",
+			     counters->value[i]);
+	}
+	weir_out_end(out);
+}
+
+/* + backend web 10.2.0.12 group east */
+void weir_out_change(struct weir_out *out,
+		     const struct weir_change_record *change)
+{
+	static const char *const object[] = {
+		[WEIR_OBJECT_SERVICE] = "service",
+		[WEIR_OBJECT_RULE] = "rule",
+		[WEIR_OBJECT_GROUP] = "group",
+		[WEIR_OBJECT_BACKEND] = "backend",
+	};
+	static const char sign[] = { '+', '~', '-' };
+	const char *what = object[change->object];
+
+	weir_out_text(out, "%c ", change->kind < sizeof(sign) ?
+			   sign[change->kind] : '?');
+	weir_out_str(out, "change", NULL,
+		     weir_word(&weir_change_words, change->kind));
+	weir_out_str(out, "object", "%s", what);
+	weir_out_str(out, "service", " %s", change->service);
+	if (change->object == WEIR_OBJECT_SERVICE)
+		return;
+	weir_out_text(out, " ");
+	weir_out_object(out, what);
+	if (change->object == WEIR_OBJECT_RULE)
+		weir_out_rule(out, &change->rule);
+	else if (change->object == WEIR_OBJECT_GROUP)
+		weir_out_group(out, &change->group);
+	else
+		weir_out_backend(out, &change->backend);
+	weir_out_end(out);
+}
+
+const char *weir_eligible_sentence(uint32_t eligible)
+{
+	switch (eligible) {
+	case WEIR_ELIGIBLE_NO_BACKENDS:
+		return "nobody: no backend is configured, or all are draining";
+	case WEIR_ELIGIBLE_HEALTHY:
+		return "all healthy backends (failover is off)";
+	case WEIR_ELIGIBLE_LAST_RESORT:
+		return "all backends, for none is healthy (last resort)";
+	case WEIR_ELIGIBLE_PRIMARY:
+		return "the healthy primaries";
+	case WEIR_ELIGIBLE_FAILOVER:
+		return "the healthy failovers";
+	case WEIR_ELIGIBLE_LAST_PRIMARIES:
+		return "all primaries, for nobody is healthy";
+	case WEIR_ELIGIBLE_DROP:
+		return "nobody: none is healthy, and drop-if-unhealthy is on";
+	}
+	return "a reason that this tool is too old to know";
+}
+
+const char *weir_stay_sentence(uint32_t stay)
+{
+	switch (stay) {
+	case WEIR_STAY_NO_FLOW:
+		return "there is none";
+	case WEIR_STAY_YES:
+		return "it may stay";
+	case WEIR_STAY_GONE:
+		return "it may not stay: its backend was removed";
+	case WEIR_STAY_UNHEALTHY:
+		return "it may not stay: its backend is unhealthy and the service's persistence does not keep it there";
+	case WEIR_STAY_UNBOUND:
+		return "it may not stay: it was made before the rule, or by others";
+	}
+	return "a reason that this tool is too old to know";
+}
+
+/* tcp 198.51.100.7:40000 203.0.113.10:80 backend 10.2.0.11:80 ... */
+void weir_out_flow(struct weir_out *out, const struct weir_flow *flow)
+{
+	char text[WEIR_ADDR_TEXT + 8], proto[8];
+	bool ports = weir_has(flow->set, WEIR_FLOW_A_SPORT);
+
+	weir_out_str(out, "proto", "%s", weir_ipproto_text(flow->proto, proto));
+	weir_out_str(out, "src", NULL, weir_addr_text(&flow->src, text));
+	weir_out_num(out, "sport", NULL, flow->sport);
+	weir_out_text(out, " %s", weir_endpoint_text(&flow->src, ports,
+						     flow->sport, text));
+	weir_out_str(out, "dst", NULL, weir_addr_text(&flow->dst, text));
+	weir_out_num(out, "dport", NULL, flow->dport);
+	weir_out_text(out, " %s", weir_endpoint_text(&flow->dst, ports,
+						     flow->dport, text));
+	weir_out_str(out, "service", " service %s", flow->service);
+	weir_out_str(out, "backend", NULL, weir_addr_text(&flow->backend, text));
+	weir_out_num(out, "backend-port", NULL, flow->backend_port);
+	weir_out_text(out, " backend %s",
+		      weir_endpoint_text(&flow->backend, ports &&
+					 weir_has(flow->set,
+						  WEIR_FLOW_A_BACKEND_PORT),
+					 flow->backend_port, text));
+	weir_out_str(out, "tcp-state", weir_has(flow->set,
+						WEIR_FLOW_A_TCP_STATE) ?
+				       " tcp-state %s" : NULL,
+		     weir_has(flow->set, WEIR_FLOW_A_TCP_STATE) ?
+		     weir_word(&weir_tcp_words, flow->tcp_state) : "");
+	weir_out_num(out, "expires", " expires %s", flow->expires);
+	weir_out_bool(out, "replied", NULL, flow->replied);
+	weir_out_text(out, " %s", flow->replied ? "replied" : "unreplied");
+	weir_out_str(out, "stay", " stay %s",
+		     weir_word(&weir_stay_words, flow->stay));
+}
