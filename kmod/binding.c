@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * binding - what a conntrack entry of ours carries
+ */
+#include <linux/in.h>
+#include <linux/jiffies.h>
+#include <linux/netfilter/nf_conntrack_sctp.h>
+#include <linux/netfilter/nf_conntrack_tcp.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "binding.h"
+#include "compat/timeout.h"
+#include "netns.h"
+#include "service.h"
+
+const struct nf_conntrack_l4proto weir_binding_tag;
+
+/* Bindings of namespaces that are gone, where the kernel counts no references:
+ * their memory may be freed only when no conntrack entry is left.
+ */
+static LIST_HEAD(orphans);
+static DEFINE_SPINLOCK(orphans_lock);
+
+enum weir_class weir_class(u8 proto)
+{
+	switch (proto) {
+	case IPPROTO_TCP:
+		return WEIR_CLASS_TCP;
+	case IPPROTO_UDP:
+		return WEIR_CLASS_UDP;
+	case IPPROTO_SCTP:
+		return WEIR_CLASS_SCTP;
+	default:
+		return WEIR_CLASS_OTHER;
+	}
+}
+
+struct weir_binding *weir_binding_new(struct weir_dest *dest,
+				      enum weir_class class)
+{
+	struct weir_binding *binding;
+
+	BUILD_BUG_ON(offsetof(struct weir_binding, timeout) != 0);
+	BUILD_BUG_ON(offsetof(struct weir_binding, data) !=
+		     offsetof(struct nf_ct_timeout, data));
+	BUILD_BUG_ON(TCP_CONNTRACK_TIMEOUT_MAX > WEIR_BINDING_STATES);
+	BUILD_BUG_ON(SCTP_CONNTRACK_MAX > WEIR_BINDING_STATES);
+
+	binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
+	if (!binding)
+		return NULL;
+	weir_timeout_init(weir_binding_timeout(binding));
+	weir_binding_timeout(binding)->l3num = dest->family;
+	weir_binding_timeout(binding)->l4proto = &weir_binding_tag;
+	binding->class = class;
+	RCU_INIT_POINTER(binding->dest, dest);
+	list_add_tail(&binding->list, &dest->wn->bindings);
+	return binding;
+}
+
+/* Half-open entries live as long as the kernel lets its own, or idle-timeout if
+ * that is shorter (decision 13). The kernel's are per namespace and tunable.
+ */
+static void cap_half_open(struct weir_binding *binding, const struct net *net,
+			  unsigned int idle)
+{
+	const unsigned int *kernel;
+
+	if (binding->class == WEIR_CLASS_TCP) {
+		kernel = net->ct.nf_ct_proto.tcp.timeouts;
+		WRITE_ONCE(binding->data[TCP_CONNTRACK_SYN_SENT],
+			   min(idle, READ_ONCE(kernel[TCP_CONNTRACK_SYN_SENT])));
+		WRITE_ONCE(binding->data[TCP_CONNTRACK_SYN_SENT2],
+			   min(idle, READ_ONCE(kernel[TCP_CONNTRACK_SYN_SENT2])));
+		WRITE_ONCE(binding->data[TCP_CONNTRACK_SYN_RECV],
+			   min(idle, READ_ONCE(kernel[TCP_CONNTRACK_SYN_RECV])));
+	} else if (binding->class == WEIR_CLASS_SCTP) {
+		kernel = net->ct.nf_ct_proto.sctp.timeouts;
+		WRITE_ONCE(binding->data[SCTP_CONNTRACK_COOKIE_WAIT],
+			   min(idle, READ_ONCE(kernel[SCTP_CONNTRACK_COOKIE_WAIT])));
+		WRITE_ONCE(binding->data[SCTP_CONNTRACK_COOKIE_ECHOED],
+			   min(idle, READ_ONCE(kernel[SCTP_CONNTRACK_COOKIE_ECHOED])));
+	}
+}
+
+static bool half_open(const struct weir_binding *binding, unsigned int state)
+{
+	if (binding->class == WEIR_CLASS_TCP)
+		return state == TCP_CONNTRACK_SYN_SENT ||
+		       state == TCP_CONNTRACK_SYN_SENT2 ||
+		       state == TCP_CONNTRACK_SYN_RECV;
+	if (binding->class == WEIR_CLASS_SCTP)
+		return state == SCTP_CONNTRACK_COOKIE_WAIT ||
+		       state == SCTP_CONNTRACK_COOKIE_ECHOED;
+	return false;
+}
+
+/* May a flow stay with an unhealthy backend (semantics 1.8, per-connection)? */
+static bool persists(const struct weir_binding *binding,
+		     const struct weir_options *opt)
+{
+	switch (opt->persistence) {
+	case WEIR_PERSISTENCE_ALWAYS_PERSIST:
+		return true;
+	case WEIR_PERSISTENCE_NEVER_PERSIST:
+		return false;
+	default:
+		return binding->class == WEIR_CLASS_TCP ||
+		       binding->class == WEIR_CLASS_SCTP;
+	}
+}
+
+void weir_binding_configure(struct weir_binding *binding,
+			    const struct weir_options *opt,
+			    const struct weir_backend *be)
+{
+	const struct weir_dest *dest = be->dest;
+	unsigned int idle = opt->idle_timeout * HZ;
+	u32 state = binding->state & ~WEIR_BINDING_LEAVE;
+	unsigned int i;
+
+	for (i = 0; i < WEIR_BINDING_STATES; i++)
+		if (!half_open(binding, i))
+			WRITE_ONCE(binding->data[i], idle);
+	cap_half_open(binding, dest->wn->net, idle);
+	WRITE_ONCE(binding->hairpin, opt->hairpin);
+
+	/* A backend that would be chosen again, because nobody is healthy, is
+	 * no reason to leave (decision 17).
+	 */
+	if (!be->healthy && !be->eligible && !persists(binding, opt))
+		state |= WEIR_BINDING_LEAVE;
+	WRITE_ONCE(binding->state, state);
+}
+
+void weir_binding_mark(struct weir_binding *binding, u32 flags)
+{
+	WRITE_ONCE(binding->state, binding->state | flags);
+}
+
+void weir_binding_forget(struct weir_binding *binding)
+{
+	weir_binding_mark(binding, WEIR_BINDING_ENDED);
+	RCU_INIT_POINTER(binding->dest, NULL);
+}
+
+static bool swap_timeout(struct nf_conn_timeout *ext,
+			 struct nf_ct_timeout *timeout)
+{
+	struct nf_ct_timeout *old;
+
+	if (!weir_timeout_get(timeout))
+		return false;
+	old = unrcu_pointer(xchg(&ext->timeout, RCU_INITIALIZER(timeout)));
+	if (old)
+		weir_timeout_put(old);
+	return true;
+}
+
+bool weir_binding_attach(struct weir_binding *binding, struct nf_conn *ct)
+{
+	struct nf_ct_timeout *timeout = weir_binding_timeout(binding);
+	struct nf_conn_timeout *ext = nf_ct_timeout_find(ct);
+
+	if (ext)
+		return swap_timeout(ext, timeout);
+	return nf_ct_timeout_ext_add(ct, timeout, GFP_ATOMIC);
+}
+
+bool weir_binding_adopt(struct weir_binding *binding, struct nf_conn *ct)
+{
+	struct nf_conn_timeout *ext = nf_ct_timeout_find(ct);
+
+	return ext && swap_timeout(ext, weir_binding_timeout(binding));
+}
+
+unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
+					 const struct nf_conn *ct)
+{
+	switch (binding->class) {
+	case WEIR_CLASS_TCP:
+		/* A flow picked up in mid-stream is established at once. */
+		return READ_ONCE(binding->data[ct->proto.tcp.state]);
+	case WEIR_CLASS_SCTP:
+		return READ_ONCE(binding->data[ct->proto.sctp.state]);
+	default:
+		return min_t(unsigned long, READ_ONCE(ct->timeout),
+			     READ_ONCE(binding->data[0]));
+	}
+}
+
+static void free_binding(struct weir_binding *binding)
+{
+	list_del(&binding->list);
+	weir_timeout_put(weir_binding_timeout(binding));
+}
+
+u32 weir_binding_reap(struct weir_net *wn)
+{
+	struct weir_binding *binding, *next;
+	u32 held = 0;
+
+	list_for_each_entry_safe(binding, next, &wn->bindings, list) {
+		if (rcu_access_pointer(binding->dest))
+			continue;
+		if (weir_timeout_unused(weir_binding_timeout(binding)))
+			free_binding(binding);
+		else
+			held++;
+	}
+	return held;
+}
+
+void weir_binding_exit_net(struct weir_net *wn)
+{
+	struct weir_binding *binding, *next;
+
+	list_for_each_entry_safe(binding, next, &wn->bindings, list) {
+		weir_binding_forget(binding);
+		/* A module that is loaded later may get the tag's address. */
+		WRITE_ONCE(weir_binding_timeout(binding)->l4proto, NULL);
+		if (WEIR_TIMEOUT_COUNTED) {
+			free_binding(binding);
+			continue;
+		}
+		spin_lock(&orphans_lock);
+		list_move(&binding->list, &orphans);
+		spin_unlock(&orphans_lock);
+	}
+}
+
+void weir_binding_exit(void)
+{
+	struct weir_binding *binding, *next;
+
+	list_for_each_entry_safe(binding, next, &orphans, list) {
+		list_del(&binding->list);
+		kfree(binding);
+	}
+}

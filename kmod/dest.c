@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dest - the run-time half of a backend and of a service
+ */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "binding.h"
+#include "dest.h"
+#include "netns.h"
+
+/* Releases run here, so that module exit can wait for them. */
+static struct workqueue_struct *release_wq;
+
+struct weir_owner *weir_owner_new(struct weir_net *wn, const char *name)
+{
+	struct weir_owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
+
+	if (!owner)
+		return NULL;
+	refcount_set(&owner->ref, 1);
+	owner->id = ++wn->last_owner_id;
+	strscpy(owner->name, name, sizeof(owner->name));
+	return owner;
+}
+
+void weir_owner_get(struct weir_owner *owner)
+{
+	refcount_inc(&owner->ref);
+}
+
+void weir_owner_put(struct weir_owner *owner)
+{
+	if (owner && refcount_dec_and_test(&owner->ref))
+		kfree(owner);
+}
+
+static void free_dest(struct weir_dest *dest)
+{
+	free_percpu(dest->counters);
+	weir_owner_put(dest->owner);
+	kfree(dest);
+}
+
+static void forget_bindings(struct weir_dest *dest)
+{
+	int i;
+
+	for (i = 0; i < WEIR_NR_CLASSES; i++)
+		if (dest->bindings[i])
+			weir_binding_forget(dest->bindings[i]);
+}
+
+struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
+				const struct weir_addr *addr, u8 family,
+				u16 port)
+{
+	struct weir_dest *dest = kzalloc(sizeof(*dest), GFP_KERNEL_ACCOUNT);
+	int i, cpu;
+
+	if (!dest)
+		return NULL;
+	refcount_set(&dest->ref, 1);
+	dest->wn = wn;
+	dest->owner = owner;
+	weir_owner_get(owner);
+	dest->addr = *addr;
+	dest->family = family;
+	dest->port = port;
+	dest->counters = alloc_percpu_gfp(struct weir_counters,
+					  GFP_KERNEL_ACCOUNT);
+	if (!dest->counters)
+		goto err;
+	for_each_possible_cpu(cpu)
+		u64_stats_init(&per_cpu_ptr(dest->counters, cpu)->sync);
+	for (i = 0; i < WEIR_NR_CLASSES; i++) {
+		dest->bindings[i] = weir_binding_new(dest, i);
+		if (!dest->bindings[i])
+			goto err;
+	}
+	return dest;
+err:
+	/* Nobody has seen it: no grace period. The bindings are reaped. */
+	forget_bindings(dest);
+	free_dest(dest);
+	return NULL;
+}
+
+void weir_dest_get(struct weir_dest *dest)
+{
+	refcount_inc(&dest->ref);
+}
+
+static void release_free(struct work_struct *work)
+{
+	free_dest(container_of(to_rcu_work(work), struct weir_dest, release));
+}
+
+/* A grace period after the last configuration that had it was unpublished:
+ * nobody attaches its bindings any more, but entries still point to them. One
+ * more grace period, and nobody is between reading binding->dest and using it.
+ */
+static void release_forget(struct work_struct *work)
+{
+	struct weir_dest *dest = container_of(to_rcu_work(work),
+					      struct weir_dest, release);
+
+	forget_bindings(dest);
+	INIT_RCU_WORK(&dest->release, release_free);
+	queue_rcu_work(release_wq, &dest->release);
+}
+
+void weir_dest_put(struct weir_dest *dest)
+{
+	if (!dest || !refcount_dec_and_test(&dest->ref))
+		return;
+	INIT_RCU_WORK(&dest->release, release_forget);
+	queue_rcu_work(release_wq, &dest->release);
+}
+
+void weir_dest_end(struct weir_dest *dest)
+{
+	int i;
+
+	dest->ended = true;
+	for (i = 0; i < WEIR_NR_CLASSES; i++)
+		weir_binding_mark(dest->bindings[i], WEIR_BINDING_ENDED);
+}
+
+void weir_dest_fold(struct weir_dest *dest)
+{
+	u64 sum[WEIR_NR_COUNTERS] = {};
+	int i;
+
+	if (dest->folded)
+		return;
+	dest->folded = true;
+	weir_counters_sum(dest->counters, sum);
+	for (i = 0; i < WEIR_NR_COUNTERS; i++)
+		dest->owner->gone[i] += sum[i];
+}
+
+void weir_dest_flush(void)
+{
+	/* Each release passes through the queue twice, a grace period before
+	 * each: rcu_barrier() lets the callbacks that queue them run.
+	 */
+	rcu_barrier();
+	flush_workqueue(release_wq);
+	rcu_barrier();
+	flush_workqueue(release_wq);
+}
+
+int weir_dest_init(void)
+{
+	release_wq = alloc_workqueue("weir_release", WQ_UNBOUND, 0);
+	return release_wq ? 0 : -ENOMEM;
+}
+
+void weir_dest_exit(void)
+{
+	weir_dest_flush();
+	destroy_workqueue(release_wq);
+}

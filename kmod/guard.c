@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * guard - nothing leaks: packets to a VIP, or from a backend's service port, that
+ * belong to no flow
+ */
+#include <linux/inetdevice.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/netfilter.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
+#include <net/netfilter/nf_conntrack_zones.h>
+#include <net/route.h>
+
+#include "config.h"
+#include "guard.h"
+#include "netns.h"
+#include "packet.h"
+#include "reject.h"
+#include "stats.h"
+
+/* Pairs of slots, 8 bytes each. */
+#define TOMB_SLOTS	16384
+
+/* Longer than a peer retransmits to somebody who does not answer in practice;
+ * seconds.
+ */
+#define TOMB_LIFE	120
+
+/* A slot holds 48 bits of the hash and 16 of the second in which it was written:
+ * 0 is an empty one, as 0 seconds after boot nothing has ended.
+ */
+#define TOMB_TIME	0xffffULL
+
+int weir_tombs_init(struct weir_tombs *tombs)
+{
+	u64 *slots;
+
+	if (tombs->slots)
+		return 0;
+	slots = kvcalloc(TOMB_SLOTS, sizeof(*slots), GFP_KERNEL_ACCOUNT);
+	if (!slots)
+		return -ENOMEM;
+	get_random_bytes(&tombs->key, sizeof(tombs->key));
+	/* Hooks that read it are registered after this. */
+	tombs->slots = slots;
+	return 0;
+}
+
+void weir_tombs_exit(struct weir_tombs *tombs)
+{
+	kvfree(tombs->slots);
+	tombs->slots = NULL;
+}
+
+static u64 now_seconds(void)
+{
+	return div_u64(get_jiffies_64(), HZ) & TOMB_TIME;
+}
+
+static u64 tomb_hash(const struct weir_tombs *tombs,
+		     const struct weir_tuple *answer)
+{
+	return weir_tuple_hash(answer, 5, &tombs->key);
+}
+
+static u64 age(u64 slot)
+{
+	return (now_seconds() - slot) & TOMB_TIME;
+}
+
+/* A late echo reply is invalid by itself, and a tomb without the query's id would
+ * bury the backend's own pings.
+ */
+static bool is_icmp(u8 proto)
+{
+	return proto == IPPROTO_ICMP || proto == IPPROTO_ICMPV6;
+}
+
+void weir_tombs_add(struct weir_tombs *tombs, const struct nf_conn *ct)
+{
+	struct weir_tuple answer;
+	u64 hash, a, b, *pair;
+
+	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_REPLY].tuple, &answer);
+	if (!tombs->slots || is_icmp(answer.proto))
+		return;
+	hash = tomb_hash(tombs, &answer);
+	/* Slots are independent words: a race loses one tomb, no more. */
+	pair = &tombs->slots[(hash >> 17) & (TOMB_SLOTS - 2)];
+	a = READ_ONCE(pair[0]);
+	b = READ_ONCE(pair[1]);
+	if (((a ^ hash) & ~TOMB_TIME) && a &&
+	    (!((b ^ hash) & ~TOMB_TIME) || !b || age(b) > age(a)))
+		pair++;
+	WRITE_ONCE(*pair, (hash & ~TOMB_TIME) | now_seconds());
+}
+
+static bool is_tomb(const struct weir_tombs *tombs,
+		    const struct weir_tuple *answer)
+{
+	u64 hash, slot;
+	const u64 *pair;
+	int i;
+
+	if (!tombs->slots || is_icmp(answer->proto))
+		return false;
+	hash = tomb_hash(tombs, answer);
+	pair = &tombs->slots[(hash >> 17) & (TOMB_SLOTS - 2)];
+	for (i = 0; i < 2; i++) {
+		slot = READ_ONCE(pair[i]);
+		if (slot && !((slot ^ hash) & ~TOMB_TIME) &&
+		    age(slot) <= TOMB_LIFE)
+			return true;
+	}
+	return false;
+}
+
+bool weir_guard_is_local(struct weir_net *wn, u8 family, const void *addr)
+{
+	if (family == AF_INET)
+		return inet_addr_type(wn->net, *(const __be32 *)addr) ==
+		       RTN_LOCAL;
+	return ipv6_chk_addr(wn->net, addr, NULL, 0);
+}
+
+static bool is_source(const struct weir_config *cfg, u8 family,
+		      const struct weir_addr *addr, u8 proto, __be16 port)
+{
+	return weir_index_is_source(&cfg->index, family, addr, proto,
+				    ntohs(port));
+}
+
+static bool has_rule(const struct weir_config *cfg,
+		     const struct weir_tuple *tuple)
+{
+	struct weir_match match;
+
+	return weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+			       tuple->proto, ntohs(tuple->dport), &match);
+}
+
+unsigned int weir_guard_no_rule(struct weir_net *wn,
+				const struct weir_config *cfg,
+				struct sk_buff *skb,
+				const struct nf_hook_state *state,
+				const struct weir_tuple *tuple)
+{
+	if (!weir_index_is_vip(&cfg->index, tuple->family, &tuple->dst))
+		return NF_ACCEPT;
+	if (weir_guard_is_local(wn, tuple->family, &tuple->dst))
+		return NF_ACCEPT;
+	return weir_drop(wn, WEIR_R_NO_RULE, skb, state);
+}
+
+/* An ICMP error that conntrack cannot match. Towards a VIP it is ours by the
+ * packet that it is about: sent from the VIP, as the client saw it. From a
+ * backend: sent to the backend, as it saw it.
+ */
+static unsigned int guard_icmp_error(struct weir_net *wn,
+				     const struct weir_config *cfg,
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state,
+				     const struct weir_packet *packet)
+{
+	const struct weir_tuple *inner = &packet->inner;
+	struct weir_match match;
+
+	if (weir_index_rule(&cfg->index, inner->family, &inner->src,
+			    inner->proto, ntohs(inner->sport), &match))
+		return weir_drop(wn, WEIR_R_ICMP_UNKNOWN, skb, state);
+	if (is_source(cfg, inner->family, &inner->dst, inner->proto,
+		      inner->dport) &&
+	    !weir_addr_cmp(&inner->dst, &packet->tuple.src))
+		return weir_drop(wn, WEIR_R_LATE_ANSWER, skb, state);
+	return weir_guard_no_rule(wn, cfg, skb, state, &packet->tuple);
+}
+
+/* With nf_conntrack_tcp_loose=0 conntrack makes no entry for a segment in
+ * mid-stream. The client is told, unless it is a stray of a flow that lives: a
+ * reset could then cut that one (decision 22).
+ */
+static bool not_picked_up(struct weir_net *wn, const struct sk_buff *skb,
+			  const struct nf_hook_state *state,
+			  const struct weir_packet *packet)
+{
+	struct nf_conntrack_tuple_hash *hash;
+	struct nf_conntrack_tuple tuple;
+
+	if (packet->tuple.proto != IPPROTO_TCP || packet->opens ||
+	    READ_ONCE(wn->net->ct.nf_ct_proto.tcp.tcp_loose))
+		return false;
+	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), state->pf,
+			       state->net, &tuple))
+		return false;
+	hash = nf_conntrack_find_get(wn->net, &nf_ct_zone_dflt, &tuple);
+	if (!hash)
+		return true;
+	nf_ct_put(nf_ct_tuplehash_to_ctrack(hash));
+	return false;
+}
+
+static unsigned int guard_invalid(struct weir_net *wn,
+				  const struct weir_config *cfg,
+				  struct sk_buff *skb,
+				  const struct nf_hook_state *state,
+				  const struct weir_packet *packet)
+{
+	const struct weir_tuple *tuple = &packet->tuple;
+
+	if (packet->icmp_error)
+		return guard_icmp_error(wn, cfg, skb, state, packet);
+	if (has_rule(cfg, tuple)) {
+		if (!not_picked_up(wn, skb, state, packet))
+			return weir_drop(wn, WEIR_R_INVALID, skb, state);
+		if (!packet->tcp_rst)
+			weir_reject(wn, skb, state);
+		return weir_drop(wn, WEIR_R_NO_LOOSE, skb, state);
+	}
+	if (is_source(cfg, tuple->family, &tuple->src, tuple->proto,
+		      tuple->sport) ||
+	    is_tomb(&wn->tombs, tuple))
+		return weir_drop(wn, WEIR_R_LATE_ANSWER, skb, state);
+	return weir_guard_no_rule(wn, cfg, skb, state, tuple);
+}
+
+unsigned int weir_guard_no_entry(struct weir_net *wn,
+				 const struct weir_config *cfg,
+				 struct sk_buff *skb,
+				 const struct nf_hook_state *state,
+				 bool untracked)
+{
+	struct weir_packet packet;
+
+	if (!cfg->nr_services)
+		return NF_ACCEPT;
+	/* Too short to have ports: the stack it goes to will drop it. */
+	if (!weir_packet_parse(skb, state, &packet) || packet.ndp)
+		return NF_ACCEPT;
+	if (!untracked)
+		return guard_invalid(wn, cfg, skb, state, &packet);
+	if (has_rule(cfg, &packet.tuple))
+		return weir_drop(wn, WEIR_R_UNTRACKED, skb, state);
+	return weir_guard_no_rule(wn, cfg, skb, state, &packet.tuple);
+}
+
+unsigned int weir_guard_new(struct weir_net *wn, const struct weir_config *cfg,
+			    struct sk_buff *skb,
+			    const struct nf_hook_state *state,
+			    const struct nf_conn *ct)
+{
+	struct weir_tuple tuple;
+	bool handshake;
+
+	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
+	handshake = tuple.proto == IPPROTO_TCP || tuple.proto == IPPROTO_SCTP;
+	if (handshake && weir_packet_opens(skb, tuple.family, tuple.proto))
+		return NF_ACCEPT;
+	if (is_tomb(&wn->tombs, &tuple) ||
+	    (handshake && is_source(cfg, tuple.family, &tuple.src, tuple.proto,
+				    tuple.sport)))
+		return weir_drop(wn, WEIR_R_LATE_ANSWER, skb, state);
+	return NF_ACCEPT;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * index - a configuration by address: VIPs, rules, and where backends answer
+ *
+ * One chained hash for all three kinds. The keys are the operator's, not a
+ * client's, so a seeded jhash is enough.
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jhash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/socket.h>
+#include <linux/string.h>
+
+#include "config.h"
+#include "index.h"
+
+enum kind {
+	KIND_VIP,
+	KIND_RULE,
+	KIND_SOURCE,
+};
+
+/* Stands for "all ports, and packets without ports": no packet of ours has it,
+ * as 0 is no valid port.
+ */
+#define ALL_PORTS	0
+
+/* Stands for "any protocol": IPPROTO_RAW is no protocol on the wire. */
+#define ANY_PROTO	IPPROTO_RAW
+
+struct index_key {
+	struct weir_addr addr;
+	u16 port;
+	u8 proto;		/* IPPROTO_* or ANY_PROTO */
+	u8 family:6, kind:2;
+};
+
+struct weir_index_entry {
+	struct index_key key;
+	u32 next;		/* entry number + 1 */
+	struct weir_match match;
+};
+
+static u32 hash_key(const struct weir_index *index, const struct index_key *key)
+{
+	BUILD_BUG_ON(sizeof(*key) != 20);
+	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32),
+		      index->seed) & index->mask;
+}
+
+static const struct weir_index_entry *find(const struct weir_index *index,
+					   const struct index_key *key)
+{
+	const struct weir_index_entry *entry;
+	u32 n;
+
+	if (!index->nr_entries)
+		return NULL;
+	for (n = index->buckets[hash_key(index, key)]; n; n = entry->next) {
+		entry = &index->entries[n - 1];
+		if (!memcmp(&entry->key, key, sizeof(*key)))
+			return entry;
+	}
+	return NULL;
+}
+
+static bool add(struct weir_index *index, const struct index_key *key,
+		struct weir_service *svc, const struct weir_rule *rule)
+{
+	struct weir_index_entry *entry;
+	u32 *bucket;
+
+	if (index->nr_entries && find(index, key))
+		return false;
+	entry = &index->entries[index->nr_entries++];
+	bucket = &index->buckets[hash_key(index, key)];
+	entry->key = *key;
+	entry->match.service = svc;
+	entry->match.rule = rule;
+	entry->next = *bucket;
+	*bucket = index->nr_entries;
+	return true;
+}
+
+static u8 ipproto(u8 proto, u8 family)
+{
+	switch (proto) {
+	case WEIR_PROTO_TCP:
+		return IPPROTO_TCP;
+	case WEIR_PROTO_UDP:
+		return IPPROTO_UDP;
+	case WEIR_PROTO_SCTP:
+		return IPPROTO_SCTP;
+	case WEIR_PROTO_ICMP:
+		return family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+	case WEIR_PROTO_ESP:
+		return IPPROTO_ESP;
+	case WEIR_PROTO_AH:
+		return IPPROTO_AH;
+	case WEIR_PROTO_GRE:
+		return IPPROTO_GRE;
+	default:
+		return ANY_PROTO;
+	}
+}
+
+static bool proto_has_ports(u8 proto)
+{
+	return proto == IPPROTO_TCP || proto == IPPROTO_UDP ||
+	       proto == IPPROTO_SCTP;
+}
+
+static void init_key(struct index_key *key, enum kind kind, u8 family,
+		     const struct weir_addr *addr)
+{
+	memset(key, 0, sizeof(*key));
+	key->kind = kind;
+	key->family = family;
+	key->addr = *addr;
+}
+
+static u32 nr_keys(const struct weir_rule *rule)
+{
+	return rule->nr_ports ? rule->nr_ports : 1;
+}
+
+static int count(const struct weir_config *cfg, u32 *total)
+{
+	u64 sum = 0;
+	u32 s, r;
+
+	for (s = 0; s < cfg->nr_services; s++) {
+		const struct weir_service *svc = cfg->services[s];
+
+		for (r = 0; r < svc->nr_rules; r++)
+			sum += 1 + (u64)nr_keys(&svc->rules[r]) *
+				   (1 + svc->nr_backends);
+	}
+	if (sum > INT_MAX / sizeof(struct weir_index_entry))
+		return -ENOMEM;
+	*total = sum;
+	return 0;
+}
+
+static int alloc(struct weir_index *index, u32 total)
+{
+	u32 buckets = roundup_pow_of_two(max(total, 16U));
+
+	index->entries = kvcalloc(max(total, 1U), sizeof(*index->entries),
+				  GFP_KERNEL_ACCOUNT);
+	index->buckets = kvcalloc(buckets, sizeof(*index->buckets),
+				  GFP_KERNEL_ACCOUNT);
+	index->mask = buckets - 1;
+	index->seed = get_random_u32();
+	return index->entries && index->buckets ? 0 : -ENOMEM;
+}
+
+static int add_rule(struct weir_index *index, struct weir_service *svc,
+		    const struct weir_rule *rule, struct weir_match clash[2])
+{
+	struct index_key key;
+	u32 i;
+
+	init_key(&key, KIND_VIP, rule->family, &rule->vip);
+	add(index, &key, svc, rule);
+
+	init_key(&key, KIND_RULE, rule->family, &rule->vip);
+	key.proto = ipproto(rule->proto, rule->family);
+	for (i = 0; i < nr_keys(rule); i++) {
+		key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
+		if (add(index, &key, svc, rule))
+			continue;
+		clash[0] = find(index, &key)->match;
+		clash[1].service = svc;
+		clash[1].rule = rule;
+		return -EEXIST;
+	}
+	return 0;
+}
+
+/* Where the backends of a service answer from: the port that their packets
+ * came to, which is the rule's unless the backend translates it.
+ */
+static void add_sources(struct weir_index *index, struct weir_service *svc,
+			const struct weir_rule *rule)
+{
+	u8 proto = ipproto(rule->proto, rule->family);
+	struct index_key key;
+	u32 b, i;
+
+	for (b = 0; b < svc->nr_backends; b++) {
+		const struct weir_backend *be = &svc->backends[b];
+
+		init_key(&key, KIND_SOURCE, be->family, &be->addr);
+		key.proto = proto;
+		if (be->port && proto_has_ports(proto)) {
+			key.port = be->port;
+			add(index, &key, svc, rule);
+			continue;
+		}
+		for (i = 0; i < nr_keys(rule); i++) {
+			key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
+			add(index, &key, svc, rule);
+		}
+	}
+}
+
+int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
+{
+	struct weir_index *index = &cfg->index;
+	u32 total, s, r;
+	int err;
+
+	err = count(cfg, &total);
+	if (!err)
+		err = alloc(index, total);
+	if (err)
+		return err;
+
+	for (s = 0; s < cfg->nr_services; s++) {
+		struct weir_service *svc = cfg->services[s];
+
+		for (r = 0; r < svc->nr_rules; r++) {
+			err = add_rule(index, svc, &svc->rules[r], clash);
+			if (err)
+				return err;
+			add_sources(index, svc, &svc->rules[r]);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+void weir_index_free(struct weir_index *index)
+{
+	kvfree(index->entries);
+	kvfree(index->buckets);
+	memset(index, 0, sizeof(*index));
+}
+
+bool weir_index_is_vip(const struct weir_index *index, u8 family,
+		       const struct weir_addr *addr)
+{
+	struct index_key key;
+
+	init_key(&key, KIND_VIP, family, addr);
+	return find(index, &key);
+}
+
+bool weir_index_rule(const struct weir_index *index, u8 family,
+		     const struct weir_addr *vip, u8 proto, u16 port,
+		     struct weir_match *match)
+{
+	const struct weir_index_entry *entry = NULL;
+	struct index_key key;
+
+	init_key(&key, KIND_RULE, family, vip);
+	key.proto = proto;
+	if (proto_has_ports(proto) && port) {
+		key.port = port;
+		entry = find(index, &key);
+	}
+	if (!entry) {
+		key.port = ALL_PORTS;
+		entry = find(index, &key);
+	}
+	if (!entry) {
+		key.proto = ANY_PROTO;
+		entry = find(index, &key);
+	}
+	if (!entry)
+		return false;
+	*match = entry->match;
+	return true;
+}
+
+bool weir_index_is_source(const struct weir_index *index, u8 family,
+			  const struct weir_addr *addr, u8 proto, u16 port)
+{
+	struct index_key key;
+
+	init_key(&key, KIND_SOURCE, family, addr);
+	key.proto = proto;
+	key.port = port;
+	if (proto_has_ports(proto) && port && find(index, &key))
+		return true;
+	key.port = ALL_PORTS;
+	if (find(index, &key))
+		return true;
+	/* Under an `any` rule a backend that translates ports answers from
+	 * that one port only, but tells it from its own traffic no better
+	 * than one that keeps them.
+	 */
+	key.proto = ANY_PROTO;
+	return find(index, &key);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nat - choose a backend for a new flow, and have the kernel translate it
+ */
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/kernel.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <net/addrconf.h>
+#include <net/ip6_route.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
+#include <net/netfilter/nf_conntrack_extend.h>
+#include <net/netfilter/nf_conntrack_labels.h>
+#include <net/netfilter/nf_conntrack_zones.h>
+#include <net/netfilter/nf_nat.h>
+#include <net/route.h>
+
+#include "binding.h"
+#include "config.h"
+#include "guard.h"
+#include "nat.h"
+#include "netns.h"
+#include "packet.h"
+#include "reject.h"
+#include "stay.h"
+
+u16 weir_select_backend(const struct weir_service *svc,
+			const struct weir_tuple *tuple,
+			const siphash_key_t *key, unsigned int *fields,
+			u64 *hash, u32 *slot)
+{
+	*fields = weir_select_fields(svc->opt.affinity, tuple);
+	*hash = weir_tuple_hash(tuple, *fields, key);
+	*slot = reciprocal_scale(*hash >> 32, svc->table->size);
+	return svc->table->slots[*slot];
+}
+
+static bool has_ports(u8 proto)
+{
+	return proto == IPPROTO_TCP || proto == IPPROTO_UDP ||
+	       proto == IPPROTO_SCTP;
+}
+
+static unsigned int translate(struct nf_conn *ct,
+			      const struct weir_tuple *tuple,
+			      const struct weir_dest *dest)
+{
+	struct nf_nat_range2 range = {
+		.flags = NF_NAT_RANGE_MAP_IPS,
+	};
+
+	memcpy(&range.min_addr, &dest->addr, sizeof(range.min_addr));
+	range.max_addr = range.min_addr;
+	if (dest->port && has_ports(tuple->proto)) {
+		range.flags |= NF_NAT_RANGE_PROTO_SPECIFIED;
+		range.min_proto.all = htons(dest->port);
+		range.max_proto = range.min_proto;
+	}
+	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST);
+}
+
+static unsigned int when_empty(struct weir_net *wn,
+			       const struct weir_service *svc,
+			       struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	if (svc->opt.when_empty == WEIR_WHEN_EMPTY_REJECT)
+		weir_reject(wn, skb, state);
+	return weir_drop(wn, WEIR_R_NO_ELIGIBLE, skb, state);
+}
+
+static void count_selection(const struct weir_service *svc,
+			    const struct weir_dest *dest,
+			    const struct sk_buff *skb, enum weir_why why)
+{
+	static const enum weir_counter counter[] = {
+		[WEIR_WHY_GONE]		= WEIR_C_RESELECTED_GONE,
+		[WEIR_WHY_UNHEALTHY]	= WEIR_C_RESELECTED_UNHEALTHY,
+		[WEIR_WHY_ADOPTED]	= WEIR_C_RESELECTED_ADOPTED,
+	};
+
+	weir_counters_add(dest->counters, WEIR_C_SELECTIONS, 1);
+	if (!svc->nr_healthy)
+		weir_counters_add(dest->counters, WEIR_C_LAST_RESORT, 1);
+	if (why != WEIR_WHY_NEW)
+		weir_counters_add(dest->counters, counter[why], 1);
+	weir_counters_packet(dest->counters, false, skb->len);
+}
+
+/* An entry with an empty helper extension is left alone by other people's
+ * flowtables, which would carry its packets past our hooks.
+ */
+static bool keep_ours(struct nf_conn *ct)
+{
+	return nf_ct_ext_exist(ct, NF_CT_EXT_HELPER) ||
+	       nf_ct_ext_add(ct, NF_CT_EXT_HELPER, GFP_ATOMIC);
+}
+
+unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
+			 struct sk_buff *skb, const struct nf_hook_state *state,
+			 struct nf_conn *ct, enum weir_why why)
+{
+	struct weir_binding *binding;
+	struct weir_tuple tuple;
+	struct weir_match match;
+	struct weir_dest *dest;
+	unsigned int fields;
+	u64 hash;
+	u32 slot;
+
+	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
+	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
+			     ntohs(tuple.dport), &match))
+		return weir_guard_no_rule(wn, cfg, skb, state, &tuple);
+	if (READ_ONCE(wn->closing))
+		return weir_drop(wn, WEIR_R_CLOSING, skb, state);
+	if (tuple.proto == IPPROTO_AH)
+		return weir_drop(wn, WEIR_R_AH, skb, state);
+	if (!match.service->table)
+		return when_empty(wn, match.service, skb, state);
+
+	tuple.fragmented = weir_packet_fragmented(skb, tuple.family);
+	dest = match.service->backends[weir_select_backend(match.service,
+			&tuple, &cfg->key, &fields, &hash, &slot)].dest;
+	binding = dest->bindings[weir_class(tuple.proto)];
+	if (!weir_binding_attach(binding, ct))
+		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
+	if (translate(ct, &tuple, dest) != NF_ACCEPT)
+		return weir_drop(wn, WEIR_R_TUPLE_CLASH, skb, state);
+	if (!keep_ours(ct))
+		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
+	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
+	count_selection(match.service, dest, skb, why);
+	return NF_ACCEPT;
+}
+
+void weir_nat_end(struct weir_net *wn, struct nf_conn *ct)
+{
+	weir_tombs_add(&wn->tombs, ct);
+	nf_ct_kill(ct);
+}
+
+/* Mangle rules that saved the mark have run already for this packet, so the new
+ * entry takes over what they and others wrote.
+ */
+static void inherit(struct nf_conn *ct, const struct nf_conn *old)
+{
+	const struct nf_conn_labels *from = nf_ct_labels_find(old);
+	struct nf_conn_labels *to;
+
+#if IS_ENABLED(CONFIG_NF_CONNTRACK_MARK)
+	ct->mark = READ_ONCE(old->mark);
+#endif
+#if IS_ENABLED(CONFIG_NF_CONNTRACK_SECMARK)
+	ct->secmark = old->secmark;
+#endif
+	if (!from)
+		return;
+	to = nf_ct_labels_find(ct);
+	if (!to)
+		to = nf_ct_labels_ext_add(ct);
+	if (to)
+		*to = *from;
+}
+
+/* The zone of an entry came from a template that conntrack consumed. Return:
+ * false if there is no memory to say it again.
+ */
+static bool set_zone_template(struct sk_buff *skb, struct net *net,
+			      const struct nf_conn *ct)
+{
+	const struct nf_conntrack_zone *zone = nf_ct_zone(ct);
+	struct nf_conn *template = NULL;
+
+	if (zone->id != NF_CT_DEFAULT_ZONE_ID) {
+		template = nf_ct_tmpl_alloc(net, zone, GFP_ATOMIC);
+		if (!template)
+			return false;
+	}
+	nf_ct_set(skb, template, IP_CT_ESTABLISHED);
+	return true;
+}
+
+/* @old was replaced, and @skb has been through conntrack again. */
+static unsigned int judge_repeat(struct weir_net *wn,
+				 const struct weir_config *cfg,
+				 struct sk_buff *skb,
+				 const struct nf_hook_state *state,
+				 const struct nf_conn *old, enum weir_why why)
+{
+	enum ip_conntrack_info ctinfo;
+	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
+	struct weir_binding *binding;
+	struct weir_dest *dest;
+
+	if (!ct)
+		return weir_guard_no_entry(wn, cfg, skb, state, false);
+	if (!nf_ct_is_confirmed(ct)) {
+		inherit(ct, old);
+		return weir_select(wn, cfg, skb, state, ct, why);
+	}
+	/* Another CPU was faster: its choice is ours, if it is a new one. A dying
+	 * entry is still found until it is unlinked.
+	 */
+	binding = weir_binding_of(ct);
+	dest = binding ? rcu_dereference(binding->dest) : NULL;
+	if (nf_ct_is_dying(ct) || !dest ||
+	    CTINFO2DIR(ctinfo) != IP_CT_DIR_ORIGINAL ||
+	    weir_stay(cfg, ct, binding) != WEIR_STAY_YES)
+		return weir_drop(wn, WEIR_R_RESELECT_RACE, skb, state);
+	weir_counters_packet(dest->counters, false, skb->len);
+	return NF_ACCEPT;
+}
+
+unsigned int weir_reselect(struct weir_net *wn, const struct weir_config *cfg,
+			   struct sk_buff *skb,
+			   const struct nf_hook_state *state, enum weir_why why)
+{
+	enum ip_conntrack_info ctinfo;
+	struct nf_conn *old = nf_ct_get(skb, &ctinfo);
+	unsigned int verdict;
+
+	weir_nat_end(wn, old);
+	if (!set_zone_template(skb, wn->net, old))
+		return weir_drop(wn, WEIR_R_CONNTRACK, skb, state);
+	/* The packet's reference on @old is ours from here on. */
+	verdict = nf_conntrack_in(skb, state);
+	if (verdict == NF_ACCEPT)
+		verdict = judge_repeat(wn, cfg, skb, state, old, why);
+	else
+		verdict = weir_drop(wn, WEIR_R_CONNTRACK, skb, state);
+	nf_ct_put(old);
+	return verdict;
+}
+
+static bool on_link4(struct net *net, __be32 client,
+		     const struct net_device *out)
+{
+	struct flowi4 fl4 = { .daddr = client };
+	struct rtable *rt = ip_route_output_key(net, &fl4);
+	bool direct;
+
+	if (IS_ERR(rt))
+		return false;
+	direct = rt->dst.dev == out && !rt->rt_gw_family;
+	ip_rt_put(rt);
+	return direct;
+}
+
+static bool on_link6(struct net *net, const struct in6_addr *client,
+		     const struct net_device *out)
+{
+	struct flowi6 fl6 = { .daddr = *client };
+	struct dst_entry *dst = ip6_route_output(net, NULL, &fl6);
+	bool direct = !dst->error && dst->dev == out &&
+		      !(((struct rt6_info *)dst)->rt6i_flags & RTF_GATEWAY);
+
+	dst_release(dst);
+	return direct;
+}
+
+/* Would the backend answer this client without us? It does if both are on the
+ * link that the packet leaves through; that includes a client that is a backend.
+ */
+static bool bypasses(struct net *net, const struct nf_conntrack_tuple *orig,
+		     const struct net_device *out)
+{
+	if (orig->src.l3num == AF_INET)
+		return on_link4(net, orig->src.u3.ip, out);
+	return on_link6(net, &orig->src.u3.in6, out);
+}
+
+static bool source_address(struct net *net, const struct weir_dest *dest,
+			   const struct net_device *out,
+			   union nf_inet_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	if (dest->family == AF_INET) {
+		addr->ip = inet_select_addr(out, dest->addr.ip,
+					    RT_SCOPE_UNIVERSE);
+		return addr->ip;
+	}
+	return !ipv6_dev_get_saddr(net, out,
+				   (const struct in6_addr *)&dest->addr, 0,
+				   &addr->in6);
+}
+
+unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
+			  const struct nf_hook_state *state, struct nf_conn *ct)
+{
+	const struct nf_conntrack_tuple *orig =
+		&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
+	struct weir_binding *binding = weir_binding_of(ct);
+	struct weir_dest *dest = binding ? rcu_dereference(binding->dest) : NULL;
+	struct nf_nat_range2 range = {
+		.flags = NF_NAT_RANGE_MAP_IPS,
+	};
+	/* Made on this router towards a VIP of its own: the answer, coming in
+	 * from outside with an address of ours as its source, would be dropped
+	 * as a martian.
+	 */
+	bool from_vip = nf_inet_addr_cmp(&orig->src.u3, &orig->dst.u3);
+
+	if (!dest)
+		return NF_ACCEPT;
+	if (!from_vip && (!READ_ONCE(binding->hairpin) ||
+			  !bypasses(wn->net, orig, state->out)))
+		return NF_ACCEPT;
+	if (!source_address(wn->net, dest, state->out, &range.min_addr))
+		return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
+	range.max_addr = range.min_addr;
+	if (nf_nat_setup_info(ct, &range, NF_NAT_MANIP_SRC) != NF_ACCEPT)
+		return weir_drop(wn, WEIR_R_TUPLE_CLASH, skb, state);
+	return NF_ACCEPT;
+}

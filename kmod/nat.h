@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nat - choose a backend for a new flow, and have the kernel translate it
+ *
+ * All functions: bottom halves off, RCU read lock.
+ */
+#ifndef WEIR_NAT_H
+#define WEIR_NAT_H
+
+#include <linux/types.h>
+
+#include "stats.h"
+
+struct nf_conn;
+struct nf_hook_state;
+struct sk_buff;
+struct weir_config;
+struct weir_net;
+struct weir_service;
+struct weir_tuple;
+
+/* Why a flow is selected. */
+enum weir_why {
+	WEIR_WHY_NEW,
+	WEIR_WHY_GONE,		/* its backend or rule was removed */
+	WEIR_WHY_UNHEALTHY,	/* its backend is unhealthy, no persistence */
+	WEIR_WHY_ADOPTED,	/* made before its rule, or by others */
+};
+
+/**
+ * weir_select() - bind a new flow to a backend
+ * @skb: its first packet, counted here
+ * @ct: unconfirmed, original direction, not translated
+ *
+ * A flow without a rule is none of ours and passes. Return: netfilter verdict.
+ */
+unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
+			 struct sk_buff *skb, const struct nf_hook_state *state,
+			 struct nf_conn *ct, enum weir_why why);
+
+/**
+ * weir_reselect() - end a live flow and select for this same packet
+ * @skb: in original direction; its conntrack reference is replaced
+ *
+ * Return: netfilter verdict.
+ */
+unsigned int weir_reselect(struct weir_net *wn, const struct weir_config *cfg,
+			   struct sk_buff *skb,
+			   const struct nf_hook_state *state, enum weir_why why);
+
+/**
+ * weir_nat_end() - end a flow in place
+ * @ct: an entry of ours
+ *
+ * Its late answers are dropped from here on.
+ */
+void weir_nat_end(struct weir_net *wn, struct nf_conn *ct);
+
+/**
+ * weir_hairpin() - source-translate a new flow that would be answered past us
+ * @skb: leaving through @state->out
+ *
+ * Return: netfilter verdict.
+ */
+unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
+			  const struct nf_hook_state *state,
+			  struct nf_conn *ct);
+
+/**
+ * weir_select_backend() - the choice that a packet leads to
+ * @svc: has a table
+ * @tuple: original direction
+ * @key: hash key
+ * @fields: written: how many fields the key has
+ * @hash: written
+ * @slot: written
+ *
+ * Return: index into the backends of @svc. RCU read lock.
+ */
+u16 weir_select_backend(const struct weir_service *svc,
+			const struct weir_tuple *tuple,
+			const siphash_key_t *key, unsigned int *fields,
+			u64 *hash, u32 *slot);
+
+#endif /* WEIR_NAT_H */

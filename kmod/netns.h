@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * netns - what weir keeps per network namespace
+ */
+#ifndef WEIR_NETNS_H
+#define WEIR_NETNS_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/ratelimit.h>
+#include <linux/siphash.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "guard.h"
+
+struct ctl_table;
+struct ctl_table_header;
+struct weir_config;
+struct weir_draft;
+struct weir_reasons;
+
+struct weir_net {
+	struct net *net;
+	struct weir_config __rcu *config;	/* never NULL between init and exit */
+	struct weir_reasons __percpu *reasons;
+	struct weir_tombs tombs;
+	int log_drops;				/* net.weir.log_drops */
+	struct ratelimit_state rejects;
+	bool closing;				/* select nothing any more */
+
+	struct mutex lock;			/* orders all writers */
+	struct weir_draft *draft;		/* an open transaction, or NULL */
+	u32 draft_portid;			/* the socket that opened it */
+	u32 last_owner_id;
+	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
+	struct list_head bindings;		/* live ones, and held by entries */
+
+	struct delayed_work sweep;		/* walks the conntrack table */
+	u32 sweep_generation;			/* what the last walk was for, */
+	u32 sweep_walks;			/* and how many it has had */
+
+	struct ctl_table *sysctl_table;
+	struct ctl_table_header *sysctl_header;
+};
+
+extern unsigned int weir_net_id;
+
+static inline struct weir_net *weir_net(const struct net *net)
+{
+	return net_generic(net, weir_net_id);
+}
+
+#endif /* WEIR_NETNS_H */

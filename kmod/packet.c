@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * packet - what is read from a packet or from its conntrack entry
+ */
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/sctp.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_l4proto.h>
+
+#include "packet.h"
+
+void weir_packet_tuple(const struct nf_conntrack_tuple *from,
+		       struct weir_tuple *to)
+{
+	memset(to, 0, sizeof(*to));
+	to->family = from->src.l3num;
+	to->proto = from->dst.protonum;
+	if (to->family == AF_INET) {
+		to->src.ip = from->src.u3.ip;
+		to->dst.ip = from->dst.u3.ip;
+	} else {
+		memcpy(&to->src, &from->src.u3, sizeof(to->src));
+		memcpy(&to->dst, &from->dst.u3, sizeof(to->dst));
+	}
+	switch (to->proto) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+	case IPPROTO_SCTP:
+		to->sport = from->src.u.all;
+		to->dport = from->dst.u.all;
+		break;
+	}
+}
+
+/* Offset of the payload behind the IP header and its extensions, from the start
+ * of the packet's data, or negative.
+ */
+static int payload_offset(const struct sk_buff *skb, u8 family)
+{
+	int start = skb_network_offset(skb);
+	__be16 frag_off;
+	u8 next;
+
+	if (family == AF_INET)
+		return start + ip_hdrlen(skb);
+	next = ipv6_hdr(skb)->nexthdr;
+	return ipv6_skip_exthdr(skb, start + sizeof(struct ipv6hdr), &next,
+				&frag_off);
+}
+
+static bool is_icmp_error(u8 family, u8 proto, u8 type)
+{
+	if (family == AF_INET)
+		return proto == IPPROTO_ICMP &&
+		       (type == ICMP_DEST_UNREACH || type == ICMP_TIME_EXCEEDED ||
+			type == ICMP_PARAMETERPROB ||
+			type == ICMP_SOURCE_QUENCH || type == ICMP_REDIRECT);
+	return proto == IPPROTO_ICMPV6 && !(type & ICMPV6_INFOMSG_MASK);
+}
+
+static bool is_ndp(u8 proto, u8 type)
+{
+	return proto == IPPROTO_ICMPV6 &&
+	       ((type >= ICMPV6_MGM_QUERY && type <= ICMPV6_MGM_REDUCTION) ||
+		(type >= NDISC_ROUTER_SOLICITATION && type <= NDISC_REDIRECT) ||
+		type == ICMPV6_MLD2_REPORT);
+}
+
+bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto)
+{
+	int offset = payload_offset(skb, family);
+	const struct sctp_chunkhdr *chunk;
+	struct sctp_chunkhdr chunk_buf;
+	const struct tcphdr *tcp;
+	struct tcphdr tcp_buf;
+
+	if (proto == IPPROTO_TCP) {
+		tcp = offset < 0 ? NULL :
+			skb_header_pointer(skb, offset, sizeof(tcp_buf),
+					   &tcp_buf);
+		return tcp && tcp->syn && !tcp->ack && !tcp->rst;
+	}
+	if (proto == IPPROTO_SCTP) {
+		chunk = offset < 0 ? NULL :
+			skb_header_pointer(skb, offset + sizeof(struct sctphdr),
+					   sizeof(chunk_buf), &chunk_buf);
+		return chunk && chunk->type == SCTP_CID_INIT;
+	}
+	return true;
+}
+
+static bool is_rst(const struct sk_buff *skb, int offset)
+{
+	const struct tcphdr *tcp;
+	struct tcphdr buf;
+
+	tcp = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	return !tcp || tcp->rst;
+}
+
+static bool parse_icmp(const struct sk_buff *skb, struct net *net,
+		       const struct nf_conntrack_tuple *outer, int offset,
+		       struct weir_packet *packet)
+{
+	u8 family = packet->tuple.family;
+	u8 type = outer->dst.u.icmp.type;
+	struct nf_conntrack_tuple inner;
+
+	packet->ndp = is_ndp(packet->tuple.proto, type);
+	packet->icmp_error = is_icmp_error(family, packet->tuple.proto, type);
+	if (!packet->icmp_error)
+		return true;
+	/* Both families have eight bytes before the embedded packet. */
+	if (!nf_ct_get_tuplepr(skb, offset + sizeof(struct icmphdr), family,
+			       net, &inner))
+		return false;
+	weir_packet_tuple(&inner, &packet->inner);
+	return true;
+}
+
+bool weir_packet_parse(const struct sk_buff *skb,
+		       const struct nf_hook_state *state,
+		       struct weir_packet *packet)
+{
+	struct nf_conntrack_tuple tuple;
+	u8 family = state->pf;
+	int offset;
+
+	memset(packet, 0, sizeof(*packet));
+	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), family, state->net,
+			       &tuple))
+		return false;
+	weir_packet_tuple(&tuple, &packet->tuple);
+	offset = payload_offset(skb, family);
+	if (offset < 0)
+		return false;
+	packet->opens = weir_packet_opens(skb, family, packet->tuple.proto);
+	switch (packet->tuple.proto) {
+	case IPPROTO_TCP:
+		packet->tcp_rst = is_rst(skb, offset);
+		return true;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return parse_icmp(skb, state->net, &tuple, offset, packet);
+	default:
+		return true;
+	}
+}
+
+bool weir_packet_fragmented(const struct sk_buff *skb, u8 family)
+{
+	if (family == AF_INET)
+		return IPCB(skb)->frag_max_size;
+	return IP6CB(skb)->frag_max_size;
+}
+
+bool weir_packet_source_routed(const struct sk_buff *skb)
+{
+	const struct ipv6_rt_hdr *hdr;
+	struct ipv6_rt_hdr buf;
+	unsigned int offset = 0;
+
+	switch (ipv6_hdr(skb)->nexthdr) {
+	case NEXTHDR_HOP:
+	case NEXTHDR_DEST:
+	case NEXTHDR_ROUTING:
+		break;
+	default:
+		return false;
+	}
+	if (ipv6_find_hdr(skb, &offset, NEXTHDR_ROUTING, NULL, NULL) < 0)
+		return false;
+	hdr = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	return hdr && hdr->type == IPV6_SRCRT_TYPE_0 && hdr->segments_left;
+}

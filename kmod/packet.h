@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * packet - what is read from a packet or from its conntrack entry
+ */
+#ifndef WEIR_PACKET_H
+#define WEIR_PACKET_H
+
+#include <linux/types.h>
+#include <net/netfilter/nf_conntrack_tuple.h>
+
+#include "tuple.h"
+
+struct net;
+struct nf_hook_state;
+struct sk_buff;
+
+/* A packet that has no conntrack entry. */
+struct weir_packet {
+	struct weir_tuple tuple;
+	bool icmp_error;
+	struct weir_tuple inner;	/* of an ICMP error: the packet that it is
+					 * about, as that one was sent
+					 */
+	bool opens;			/* TCP SYN without ACK, SCTP INIT */
+	bool tcp_rst;
+	bool ndp;			/* neighbour discovery, multicast listener */
+};
+
+/**
+ * weir_packet_tuple() - a conntrack tuple as ours
+ * @from: of an entry, any direction
+ * @to: written whole; not marked as fragmented
+ */
+void weir_packet_tuple(const struct nf_conntrack_tuple *from,
+		       struct weir_tuple *to);
+
+/**
+ * weir_packet_parse() - read what decides about a packet without an entry
+ * @skb: at its network header, reassembled; trusts no length in it
+ * @state: of the hook
+ * @packet: written whole
+ *
+ * RCU read lock, softirq. Return: false if it is too short to be judged.
+ */
+bool weir_packet_parse(const struct sk_buff *skb,
+		       const struct nf_hook_state *state,
+		       struct weir_packet *packet);
+
+/**
+ * weir_packet_opens() - can it open a TCP connection or SCTP association?
+ * @proto: IPPROTO_*
+ *
+ * SYN set and ACK clear is a SYN (decision 3). Return: true for protocols that
+ * have no such notion, false for a packet that is too short.
+ */
+bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto);
+
+/**
+ * weir_packet_fragmented() - did this datagram come in fragments?
+ *
+ * Conntrack's defragmentation has put it together and left the size of the
+ * largest piece. An atomic fragment counts as whole (decision 10).
+ */
+bool weir_packet_fragmented(const struct sk_buff *skb, u8 family);
+
+/**
+ * weir_packet_source_routed() - IPv6 type 0 routing header with segments left?
+ */
+bool weir_packet_source_routed(const struct sk_buff *skb);
+
+#endif /* WEIR_PACKET_H */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * service - what an operator configures: options, rules, groups and backends
+ *
+ * A published service is immutable and shared by configurations through its
+ * reference count; a draft holds private copies that it may write to.
+ */
+#ifndef WEIR_SERVICE_H
+#define WEIR_SERVICE_H
+
+#include <linux/refcount.h>
+#include <linux/rcupdate.h>
+#include <linux/siphash.h>
+#include <linux/types.h>
+#include <linux/weir.h>
+
+#include "tuple.h"
+
+struct netlink_ext_ack;
+struct weir_dest;
+struct weir_owner;
+
+/* Slots hold a backend's index, so a service has fewer than 2^16 of them. */
+#define WEIR_BACKENDS_MAX	65535
+
+/* Fewer slots than this per backend share traffic too unevenly to be of use. */
+#define WEIR_SLOTS_PER_BACKEND	10
+
+#define WEIR_IDLE_MIN		60
+#define WEIR_IDLE_MAX		600
+#define WEIR_IDLE_SESSION_MAX	57600
+
+struct weir_options {
+	u8 affinity;
+	u8 tracking;
+	u8 persistence;
+	u8 zonal_affinity;
+	u8 locality;
+	u8 forward;
+	u8 when_empty;
+	u8 hairpin;
+	u8 drop_if_unhealthy;
+	u8 drain_on_failover;
+	u32 idle_timeout;	/* seconds */
+	u32 drain_timeout;	/* seconds */
+	u32 failover_ratio;	/* millionths */
+	u32 spill_ratio;	/* millionths */
+	u32 table_size;		/* slots, 0 is auto */
+};
+
+struct weir_rule {
+	struct weir_addr vip;
+	u8 family;		/* AF_INET, AF_INET6 */
+	u8 plen;
+	u8 proto;		/* enum weir_proto */
+	u16 nr_ports;		/* 0: all ports, and packets without ports */
+	u16 *ports;		/* host order, ascending, unique; owned */
+};
+
+struct weir_group {
+	char name[WEIR_NAME_MAX + 1];
+	char zone[WEIR_NAME_MAX + 1];	/* "" for none */
+	bool failover;
+};
+
+struct weir_backend {
+	struct weir_addr addr;
+	u8 family;
+	u8 health;		/* enum weir_health, the operator's word */
+	u8 check;		/* enum weir_health, the checker's last result */
+	u16 port;		/* host order, 0 keeps the packet's */
+	u16 weight;
+	char group[WEIR_NAME_MAX + 1];
+
+	/* Derived when the draft is finished. */
+	bool healthy;
+	bool eligible;
+	u32 slots;
+	struct weir_dest *dest;	/* run-time half; a reference is held */
+};
+
+/* Slot -> index into the backends of a service. Shared between versions of a
+ * service as long as the eligible set and the key are the same.
+ */
+struct weir_table {
+	refcount_t ref;
+	u32 size;
+	u64 digest;
+	u16 slots[];
+};
+
+struct weir_service {
+	refcount_t ref;
+	struct rcu_head rcu;
+	char name[WEIR_NAME_MAX + 1];
+	u8 family;		/* AF_UNSPEC until a rule or backend says */
+	struct weir_options opt;
+	char *health_check;	/* NUL-terminated, NULL for none; owned */
+
+	struct weir_rule *rules;
+	struct weir_group *groups;	/* "default" is not in it unless declared */
+	struct weir_backend *backends;	/* ascending by address once finished */
+	u32 nr_rules, nr_groups, nr_backends;
+	u32 max_rules, max_groups, max_backends;
+
+	/* Derived when the draft is finished. */
+	struct weir_owner *owner;	/* run-time half, a reference is held */
+	struct weir_table *table;	/* NULL when nobody is eligible */
+	u8 eligible;			/* enum weir_eligible */
+	u32 nr_healthy, nr_eligible;
+};
+
+/**
+ * weir_options_default() - the defaults of a new service
+ * @opt: written whole
+ */
+void weir_options_default(struct weir_options *opt);
+
+/**
+ * weir_service_alloc() - an empty private service with the default options
+ * @name: a valid name
+ *
+ * May sleep. Return: the service with one reference, or NULL.
+ */
+struct weir_service *weir_service_alloc(const char *name);
+
+/**
+ * weir_service_clone() - a private copy to change
+ * @old: a service that cannot go away meanwhile
+ *
+ * The copy shares the run-time halves (with references of its own) and has no
+ * table. May sleep. Return: the copy with one reference, or NULL.
+ */
+struct weir_service *weir_service_clone(const struct weir_service *old);
+
+/**
+ * weir_service_put() - drop a reference
+ * @svc: may be NULL
+ *
+ * The last one frees everything that the service owns, at once: a published
+ * service must have been unreachable for a grace period. May sleep.
+ */
+void weir_service_put(struct weir_service *svc);
+
+/**
+ * weir_service_equal() - do two services say the same?
+ * @a: finished or not
+ * @b: finished or not
+ *
+ * Compares what is configured (options, health-check, rules, groups, backends
+ * with the checker's results), not what is derived from it.
+ */
+bool weir_service_equal(const struct weir_service *a,
+			const struct weir_service *b);
+
+/*
+ * Verbs on a private service. All may sleep, set an extended-ack message on
+ * each refusal and return 0 or a negative errno: -EEXIST, -ENOENT, -EINVAL,
+ * -EOPNOTSUPP, -ENOSPC or -ENOMEM. What the object copies, it copies whole:
+ * the caller keeps what it passed in.
+ */
+int weir_rule_add(struct weir_service *svc, const struct weir_rule *rule,
+		  struct netlink_ext_ack *extack);
+int weir_rule_del(struct weir_service *svc, const struct weir_rule *rule,
+		  struct netlink_ext_ack *extack);
+int weir_group_add(struct weir_service *svc, const struct weir_group *group,
+		   struct netlink_ext_ack *extack);
+int weir_group_set(struct weir_service *svc, const struct weir_group *group,
+		   struct netlink_ext_ack *extack);
+int weir_group_del(struct weir_service *svc, const char *name,
+		   struct netlink_ext_ack *extack);
+int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
+		     struct netlink_ext_ack *extack);
+int weir_backend_del(struct weir_service *svc, const struct weir_addr *addr,
+		     u8 family, struct netlink_ext_ack *extack);
+int weir_backend_del_group(struct weir_service *svc, const char *group,
+			   struct netlink_ext_ack *extack);
+
+/**
+ * weir_group_find() - a declared group by name
+ * Return: the group inside @svc, or NULL.
+ */
+struct weir_group *weir_group_find(const struct weir_service *svc,
+				   const char *name);
+
+/**
+ * weir_backend_find() - a backend by address
+ * Return: the backend inside @svc, or NULL. Pointers into a private service
+ * are valid until the next verb on it.
+ */
+struct weir_backend *weir_backend_find(const struct weir_service *svc,
+				       const struct weir_addr *addr, u8 family);
+
+/**
+ * weir_addr_text() - an address in canonical form, for messages
+ * @buf: where to write
+ * Return: @buf.
+ */
+#define WEIR_ADDR_TEXT	48
+const char *weir_addr_text(char buf[WEIR_ADDR_TEXT], u8 family,
+			   const struct weir_addr *addr);
+
+/**
+ * weir_grow() - room for one more element in an array that is owned
+ * @array: kvmalloc'ed or NULL; may move
+ * @nr: elements in use
+ * @max: elements that fit; updated
+ * @size: of one element
+ *
+ * May sleep. Return: the array, or NULL with the old one untouched.
+ */
+void *weir_grow(void *array, u32 nr, u32 *max, size_t size);
+
+/**
+ * weir_service_set_family() - derive the family from what is left
+ */
+void weir_service_set_family(struct weir_service *svc);
+
+/**
+ * weir_rule_equal() - same VIP, protocol and ports?
+ */
+bool weir_rule_equal(const struct weir_rule *a, const struct weir_rule *b);
+
+/**
+ * weir_backend_equal() - same address and configured values?
+ */
+bool weir_backend_equal(const struct weir_backend *a,
+			const struct weir_backend *b);
+
+/**
+ * weir_name_ok() - 1..31 of [A-Za-z0-9._-]
+ */
+bool weir_name_ok(const char *name);
+
+#endif /* WEIR_SERVICE_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * stay - may a live flow keep its backend?
+ */
+#ifndef WEIR_STAY_H
+#define WEIR_STAY_H
+
+#include <linux/weir.h>
+
+struct nf_conn;
+struct weir_binding;
+struct weir_config;
+
+/**
+ * weir_stay() - judge a flow by what is configured now (semantics 1.7)
+ * @ct: an entry of ours, any direction of packet
+ * @binding: its binding
+ *
+ * RCU read lock. Return: YES, GONE, UNHEALTHY or, when the rule that led to it is
+ * gone or a more specific one leads elsewhere, UNBOUND.
+ */
+enum weir_stay weir_stay(const struct weir_config *cfg,
+			 const struct nf_conn *ct,
+			 const struct weir_binding *binding);
+
+#endif /* WEIR_STAY_H */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sysctl - net.weir.*, per network namespace
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "compat/hex.h"
+#include "compat/sysctl.h"
+#include "config.h"
+#include "netns.h"
+#include "sysctl.h"
+
+#define KEY_DIGITS	(2 * WEIR_HASH_KEY_LEN)
+
+static int write_key(struct weir_net *wn, const char *text)
+{
+	u8 key[WEIR_HASH_KEY_LEN];
+	int err = -EINVAL;
+
+	if (strlen(text) == KEY_DIGITS &&
+	    !hex2bin(key, text, WEIR_HASH_KEY_LEN))
+		err = weir_config_rekey(wn, key);
+	memzero_explicit(key, sizeof(key));
+	return err;
+}
+
+static void read_key(struct weir_net *wn, char *text)
+{
+	siphash_key_t key;
+
+	rcu_read_lock();
+	key = rcu_dereference(wn->config)->key;
+	rcu_read_unlock();
+	bin2hex(text, &key, WEIR_HASH_KEY_LEN);
+	text[KEY_DIGITS] = '\0';
+	memzero_explicit(&key, sizeof(key));
+}
+
+/* 32 hex digits. A new key rebuilds the tables; tracked flows stay. */
+static int do_hash_key(weir_handler_table *table, int write, void *buffer,
+		       size_t *lenp, loff_t *ppos)
+{
+	/* One more byte than a key has, so that a longer one is refused. */
+	char text[KEY_DIGITS + 2] = "";
+	struct ctl_table mine = {
+		.data	= text,
+		.maxlen	= sizeof(text),
+	};
+	int err;
+
+	if (!write)
+		read_key(table->extra1, text);
+	err = proc_dostring(&mine, write, buffer, lenp, ppos);
+	if (!err && write)
+		err = write_key(table->extra1, text);
+	memzero_explicit(text, sizeof(text));
+	return err;
+}
+
+static const struct ctl_table template[] = {
+	{
+		.procname	= "hash_key",
+		.mode		= 0600,
+		.maxlen		= KEY_DIGITS + 1,
+		.proc_handler	= do_hash_key,
+	}, {
+		.procname	= "log_drops",
+		.mode		= 0644,
+		.maxlen		= sizeof(int),
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+};
+
+enum {
+	HASH_KEY,
+	LOG_DROPS,
+};
+
+int weir_sysctl_init(struct weir_net *wn)
+{
+	struct ctl_table *table;
+
+	table = kcalloc(ARRAY_SIZE(template) + WEIR_SYSCTL_SENTINELS,
+			sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return -ENOMEM;
+	memcpy(table, template, sizeof(template));
+	table[HASH_KEY].extra1 = wn;
+	table[LOG_DROPS].data = &wn->log_drops;
+	wn->sysctl_header = weir_register_net_sysctl(wn->net, "net/weir", table,
+						     ARRAY_SIZE(template));
+	if (!wn->sysctl_header) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	wn->sysctl_table = table;
+	return 0;
+}
+
+void weir_sysctl_exit(struct weir_net *wn)
+{
+	unregister_net_sysctl_table(wn->sysctl_header);
+	kfree(wn->sysctl_table);
+}
