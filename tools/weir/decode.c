@@ -432,6 +432,18 @@ static int add_members(const struct attrs *top, struct weir_service *service)
 	return 0;
 }
 
+/* The service that the members which follow belong to. */
+static struct weir_service *last_service(const struct weir_config *config,
+					 const char *name)
+{
+	struct weir_service *last;
+
+	if (!config->n_services)
+		return NULL;
+	last = &config->services[config->n_services - 1];
+	return strcmp(last->name, name) ? NULL : last;
+}
+
 int weir_decode_config(const struct nlmsghdr *nlh, struct weir_config *config)
 {
 	struct weir_service *service;
@@ -449,7 +461,7 @@ int weir_decode_config(const struct nlmsghdr *nlh, struct weir_config *config)
 	if (!top.a[WEIR_A_SERVICE_NAME])
 		return 0;
 	string(&top, WEIR_A_SERVICE_NAME, name, sizeof(name));
-	service = weir_config_find(config, name);
+	service = last_service(config, name);
 	if (top.a[WEIR_A_SERVICE]) {
 		if (!service)
 			service = weir_config_add_service(config, name);

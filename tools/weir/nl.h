@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The netlink socket: the only file that sends and receives. */
+/* The netlink socket of our family: the only file that sends and receives. */
 #ifndef WEIR_NL_H
 #define WEIR_NL_H
 
