@@ -32,7 +32,7 @@ static const struct weir_verb rule_verbs[] = {
 		    WEIR_SLOT_ALL } },
 	{ .word = "del", .usage = "SERVICE VIP[/PLEN] PROTO PORTS",
 	  .min = 4, .max = 4, .run = weir_rule_del,
-	  .slot = { WEIR_SLOT_SERVICE, WEIR_SLOT_NEW, WEIR_SLOT_PROTO,
+	  .slot = { WEIR_SLOT_SERVICE, WEIR_SLOT_VIP, WEIR_SLOT_PROTO,
 		    WEIR_SLOT_ALL } },
 };
 
@@ -73,7 +73,7 @@ static const struct weir_verb zone_verbs[] = {
 
 static const struct weir_verb apply_verbs[] = {
 	{ .usage = "[--dry-run] FILE|-", .min = 1, .max = 2, .run = weir_apply,
-	  .slot = { WEIR_SLOT_FILE, WEIR_SLOT_FILE }, .flag = "--dry-run" },
+	  .slot = { WEIR_SLOT_FILE, WEIR_SLOT_FILE } },
 };
 
 static const struct weir_verb save_verbs[] = {
@@ -83,18 +83,18 @@ static const struct weir_verb save_verbs[] = {
 static const struct weir_verb lookup_verbs[] = {
 	{ .usage = "PROTO SRC[:PORT] DST[:PORT] [tcp-syn]", .min = 3, .max = 4,
 	  .run = weir_lookup,
-	  .slot = { WEIR_SLOT_PROTO, WEIR_SLOT_NEW, WEIR_SLOT_NEW },
+	  .slot = { WEIR_SLOT_IPPROTO, WEIR_SLOT_NEW, WEIR_SLOT_NEW },
 	  .flag = "tcp-syn" },
 };
 
 static const struct weir_verb flows_verbs[] = {
 	{ .usage = "[SERVICE] [backend ADDR]", .max = 3, .run = weir_flows,
-	  .slot = { WEIR_SLOT_SERVICE, WEIR_SLOT_MORE, WEIR_SLOT_MORE } },
+	  .slot = { WEIR_SLOT_WHICH, WEIR_SLOT_WHICH, WEIR_SLOT_WHICH } },
 };
 
 static const struct weir_verb flush_verbs[] = {
 	{ .usage = "[SERVICE] [backend ADDR]", .max = 3, .run = weir_flush,
-	  .slot = { WEIR_SLOT_SERVICE, WEIR_SLOT_MORE, WEIR_SLOT_MORE } },
+	  .slot = { WEIR_SLOT_WHICH, WEIR_SLOT_WHICH, WEIR_SLOT_WHICH } },
 };
 
 static const struct weir_verb stats_verbs[] = {

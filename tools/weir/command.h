@@ -26,9 +26,11 @@ enum weir_slot {
 	WEIR_SLOT_BACKEND,	/* ADDR, or `group` G */
 	WEIR_SLOT_ZONE,
 	WEIR_SLOT_PROTO,
+	WEIR_SLOT_IPPROTO,
+	WEIR_SLOT_VIP,		/* one that has a rule */
 	WEIR_SLOT_ALL,		/* ports: `all` */
 	WEIR_SLOT_FILE,
-	WEIR_SLOT_MORE,		/* `backend` ADDR */
+	WEIR_SLOT_WHICH,	/* [SERVICE] [backend ADDR] */
 };
 
 /* Returns an exit code; WEIR_USAGE prints the usage behind it. */
@@ -43,7 +45,7 @@ struct weir_verb {
 	weir_run run;
 	enum weir_slot slot[WEIR_SLOTS];
 	const struct weir_options *options;
-	const char *flag;	/* a word that may stand last, or first */
+	const char *flag;	/* a word that may stand behind the slots */
 };
 
 struct weir_command {

@@ -67,6 +67,13 @@ static int find(const char *word)
 	return -1;
 }
 
+bool weir_healthcheck_has_value(const char *word)
+{
+	int p = find(word);
+
+	return p >= 0 && params[p].kind != ALONE;
+}
+
 static const char *list(bool first, char *buf, size_t size)
 {
 	const char *word;

@@ -15,5 +15,6 @@ char *weir_healthcheck_parse(const char *object, int n, char **word,
 			     struct weir_err *err);
 /* Words for completion: protocols if first, else options. */
 const char *weir_healthcheck_word(bool first, unsigned int i);
+bool weir_healthcheck_has_value(const char *word);
 
 #endif
