@@ -122,9 +122,10 @@ static const struct choice choices[] = {
 };
 
 static const struct number numbers[] = {
+	/* How much of it a service may use is up to its other options. */
 	{ OPTION(IDLE_TIMEOUT, idle_timeout, "idle-timeout"),
-	  .min = WEIR_IDLE_MIN, .max = WEIR_IDLE_MAX,
-	  .supported = WEIR_IDLE_MAX },
+	  .min = WEIR_IDLE_MIN, .max = WEIR_IDLE_SESSION_MAX,
+	  .supported = WEIR_IDLE_SESSION_MAX },
 	{ OPTION(DRAIN_TIMEOUT, drain_timeout, "drain-timeout"),
 	  .max = DRAIN_MAX },
 	{ OPTION(FAILOVER_RATIO, failover_ratio, "failover-ratio"),

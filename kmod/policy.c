@@ -2,11 +2,15 @@
 /*
  * policy - which attributes each command takes, with type and length
  */
+#include <linux/limits.h>
+
 #include "policy.h"
 
 /* A string of any length: parse.c says which name is too long. */
 #define TEXT	{ .type = NLA_NUL_STRING }
 #define ADDR	NLA_POLICY_RANGE(NLA_BINARY, 4, 16)
+/* A policy dump shows a least length only with a greatest one, which is s16. */
+#define ARRAY(size)	NLA_POLICY_RANGE(NLA_BINARY, size, S16_MAX)
 
 const struct nla_policy weir_nest_service[WEIR_SERVICE_A_MAX + 1] = {
 	[WEIR_SERVICE_A_AFFINITY]		= { .type = NLA_U8 },
@@ -31,7 +35,7 @@ const struct nla_policy weir_nest_rule[WEIR_RULE_A_MAX + 1] = {
 	[WEIR_RULE_A_VIP]	= ADDR,
 	[WEIR_RULE_A_PLEN]	= { .type = NLA_U8 },
 	[WEIR_RULE_A_PROTO]	= { .type = NLA_U8 },
-	[WEIR_RULE_A_PORTS]	= NLA_POLICY_MIN_LEN(sizeof(u16)),
+	[WEIR_RULE_A_PORTS]	= ARRAY(sizeof(u16)),
 };
 
 const struct nla_policy weir_nest_group[WEIR_GROUP_A_MAX + 1] = {
@@ -65,7 +69,7 @@ static const struct nla_policy nest_backend_addr[WEIR_BACKEND_A_MAX + 1] = {
 
 const struct nla_policy weir_nest_zone[WEIR_ZONE_A_MAX + 1] = {
 	[WEIR_ZONE_A_NAME]	= TEXT,
-	[WEIR_ZONE_A_PREFIXES]	= NLA_POLICY_MIN_LEN(17),
+	[WEIR_ZONE_A_PREFIXES]	= ARRAY(17),
 };
 
 const struct nla_policy weir_nest_packet[WEIR_PACKET_A_MAX + 1] = {
