@@ -84,6 +84,34 @@ static void cap_half_open(struct weir_binding *binding, const struct net *net,
 	}
 }
 
+static const u8 protocol_of[] = {
+	[WEIR_CLASS_TCP]	= IPPROTO_TCP,
+	[WEIR_CLASS_UDP]	= IPPROTO_UDP,
+	[WEIR_CLASS_SCTP]	= IPPROTO_SCTP,
+	[WEIR_CLASS_OTHER]	= IPPROTO_ICMP,	/* as good as any without ports */
+};
+
+/* Where the session carries idle-timeout, closed connections need not hold an entry
+ * as long as that, and hours of it would fill conntrack.
+ */
+static void cap_closed(struct weir_binding *binding, const struct net *net,
+		       unsigned int idle)
+{
+	static const u8 closed[] = {
+		TCP_CONNTRACK_FIN_WAIT, TCP_CONNTRACK_CLOSE_WAIT,
+		TCP_CONNTRACK_LAST_ACK, TCP_CONNTRACK_TIME_WAIT,
+		TCP_CONNTRACK_CLOSE,
+	};
+	const unsigned int *kernel = net->ct.nf_ct_proto.tcp.timeouts;
+	int i;
+
+	if (binding->class != WEIR_CLASS_TCP || !binding->session)
+		return;
+	for (i = 0; i < ARRAY_SIZE(closed); i++)
+		WRITE_ONCE(binding->data[closed[i]],
+			   min(idle, READ_ONCE(kernel[closed[i]])));
+}
+
 static bool half_open(const struct weir_binding *binding, unsigned int state)
 {
 	if (binding->class == WEIR_CLASS_TCP)
@@ -96,18 +124,23 @@ static bool half_open(const struct weir_binding *binding, unsigned int state)
 	return false;
 }
 
-/* May a flow stay with an unhealthy backend (semantics 1.8, per-connection)? */
+/* May a flow stay with an unhealthy backend (semantics 1.8)? */
 static bool persists(const struct weir_binding *binding,
 		     const struct weir_options *opt)
 {
+	/* A session of fewer than five fields would pin new connections too. */
+	bool sticky = opt->tracking == WEIR_TRACKING_PER_SESSION &&
+		      opt->affinity != WEIR_AFFINITY_NONE &&
+		      opt->affinity != WEIR_AFFINITY_CLIENT_IP_PORT_PROTO;
+
 	switch (opt->persistence) {
 	case WEIR_PERSISTENCE_ALWAYS_PERSIST:
 		return true;
 	case WEIR_PERSISTENCE_NEVER_PERSIST:
 		return false;
 	default:
-		return binding->class == WEIR_CLASS_TCP ||
-		       binding->class == WEIR_CLASS_SCTP;
+		return !sticky && (binding->class == WEIR_CLASS_TCP ||
+				   binding->class == WEIR_CLASS_SCTP);
 	}
 }
 
@@ -118,12 +151,18 @@ void weir_binding_configure(struct weir_binding *binding,
 	const struct weir_dest *dest = be->dest;
 	unsigned int idle = opt->idle_timeout * HZ;
 	u32 state = binding->state & ~WEIR_BINDING_LEAVE;
-	unsigned int i;
+	struct weir_tuple tuple = {
+		.proto = protocol_of[binding->class],
+	};
+	unsigned int i, fields;
 
+	fields = weir_track_fields(opt->affinity, opt->tracking, &tuple);
+	WRITE_ONCE(binding->session, fields == 5 ? 0 : fields);
 	for (i = 0; i < WEIR_BINDING_STATES; i++)
 		if (!half_open(binding, i))
 			WRITE_ONCE(binding->data[i], idle);
 	cap_half_open(binding, dest->wn->net, idle);
+	cap_closed(binding, dest->wn->net, idle);
 	WRITE_ONCE(binding->hairpin, opt->hairpin);
 
 	/* A backend that would be chosen again, because nobody is healthy, is

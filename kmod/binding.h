@@ -46,6 +46,7 @@ struct weir_binding {
 	u32 state;
 	u8 class;			/* enum weir_class */
 	bool hairpin;
+	u8 session;			/* fields of the session's key, 0 none */
 	struct weir_dest __rcu *dest;	/* NULL once the backend is forgotten */
 	struct list_head list;		/* all of this namespace */
 };

@@ -64,6 +64,7 @@ struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
 		return NULL;
 	refcount_set(&dest->ref, 1);
 	dest->wn = wn;
+	dest->id = ++wn->last_dest_id;
 	dest->owner = owner;
 	weir_owner_get(owner);
 	dest->addr = *addr;

@@ -46,6 +46,7 @@ struct weir_dest {
 	struct weir_net *wn;
 	struct weir_owner *owner;
 	struct weir_addr addr;
+	u32 id;			/* never used again in this namespace, not 0 */
 	u8 family;
 	u16 port;		/* host order, 0 keeps the packet's */
 	bool ended;		/* under weir_net.lock, like folded */

@@ -21,12 +21,14 @@
 #include <net/netfilter/nf_nat.h>
 
 #include "binding.h"
+#include "choose.h"
 #include "config.h"
 #include "guard.h"
 #include "hook.h"
 #include "nat.h"
 #include "netns.h"
 #include "packet.h"
+#include "session.h"
 #include "stay.h"
 
 static enum weir_why why_of(enum weir_stay stay)
@@ -73,6 +75,61 @@ static unsigned int verify_doubtful(struct weir_net *wn,
 	return weir_reselect(wn, cfg, skb, state, why_of(stay));
 }
 
+/* Does this packet of a running flow consult more than its entry? A SYN selects
+ * anew where the tracking key has five fields (semantics 1.2); where it has fewer,
+ * the session is the tracking entry.
+ */
+static bool chooses(const struct sk_buff *skb, const struct nf_hook_state *state,
+		    enum ip_conntrack_info ctinfo,
+		    const struct weir_binding *binding)
+{
+	if (ctinfo == IP_CT_RELATED)
+		return false;
+	if (READ_ONCE(binding->session))
+		return true;
+	if (binding->class == WEIR_CLASS_TCP)
+		return weir_packet_opens(skb, state->pf, IPPROTO_TCP);
+	return binding->class == WEIR_CLASS_UDP &&
+	       weir_packet_fragmented(skb, state->pf);
+}
+
+static unsigned int verify_choice(struct weir_net *wn,
+				  const struct weir_config *cfg,
+				  struct sk_buff *skb,
+				  const struct nf_hook_state *state,
+				  struct nf_conn *ct,
+				  const struct weir_binding *binding,
+				  const struct weir_dest *dest)
+{
+	bool syn = binding->class == WEIR_CLASS_TCP &&
+		   weir_packet_opens(skb, state->pf, IPPROTO_TCP);
+	struct weir_choice choice;
+	struct weir_match match;
+	struct weir_tuple tuple;
+	bool session = READ_ONCE(binding->session);
+
+	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
+	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
+			     ntohs(tuple.dport), &match))
+		return weir_reselect(wn, cfg, skb, state, WEIR_WHY_GONE);
+	tuple.fragmented = weir_packet_fragmented(skb, state->pf);
+	weir_choose(wn, cfg, match.service, &tuple, &choice);
+	if (choice.backend && choice.backend->dest == dest) {
+		weir_choose_settle(wn, match.service, &tuple, &choice, syn);
+		goto keep;
+	}
+	/* A fragmented datagram of a running flow goes with the flow, and a
+	 * repeated SYN with the one that it repeats (decisions 10 and 2).
+	 */
+	if (!session && (!syn || weir_nat_retransmitted(skb, state->pf, ct)))
+		goto keep;
+	return weir_reselect(wn, cfg, skb, state,
+			     session ? WEIR_WHY_SESSION : WEIR_WHY_SYN);
+keep:
+	weir_counters_packet(dest->counters, false, skb->len);
+	return NF_ACCEPT;
+}
+
 static unsigned int verify_ours(struct weir_net *wn,
 				const struct weir_config *cfg,
 				struct sk_buff *skb,
@@ -86,6 +143,8 @@ static unsigned int verify_ours(struct weir_net *wn,
 
 	if (unlikely(!dest || READ_ONCE(binding->state)))
 		return verify_doubtful(wn, cfg, skb, state, ct, ctinfo, binding);
+	if (!reply && chooses(skb, state, ctinfo, binding))
+		return verify_choice(wn, cfg, skb, state, ct, binding, dest);
 	/* The first packet was counted when it was selected; it is here again if
 	 * it passes more than once, as through a VRF.
 	 */
@@ -318,6 +377,8 @@ int weir_hook_enable(struct weir_net *wn, u8 family)
 	if (wn->hooked[v6])
 		return 0;
 	err = weir_tombs_init(&wn->tombs);
+	if (!err)
+		err = weir_session_init(wn);
 	if (err)
 		return err;
 	err = nf_ct_netns_get(wn->net, verify_ops[v6][0].pf);

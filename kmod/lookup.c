@@ -10,10 +10,10 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 
 #include "binding.h"
+#include "choose.h"
 #include "config.h"
 #include "guard.h"
 #include "lookup.h"
-#include "nat.h"
 #include "netns.h"
 #include "stay.h"
 
@@ -52,14 +52,57 @@ static void judge_entry(struct weir_net *wn, const struct weir_config *cfg,
 	nf_ct_put(ct);
 }
 
+/* What verify does with a packet of a live flow (hook.c), in words. */
+static bool keeps_flow(const struct weir_choice *choice, bool syn,
+		       struct weir_verdict *verdict,
+		       const struct weir_backend *now)
+{
+	if (verdict->stay != WEIR_STAY_YES || !now)
+		return false;
+	if (choice->backend == now || (!choice->track_fields && !syn))
+		return true;
+	if (!choice->track_fields)
+		verdict->stay = WEIR_STAY_SYN;
+	else if (choice->has_session)
+		verdict->stay = WEIR_STAY_SESSION;
+	else
+		verdict->stay = WEIR_STAY_EXPIRED;
+	return false;
+}
+
+static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
+			   const struct weir_tuple *tuple, bool syn,
+			   struct weir_verdict *verdict)
+{
+	const struct weir_service *svc = verdict->match.service;
+	const struct weir_backend *now = NULL;
+	struct weir_choice choice;
+
+	weir_choose(wn, cfg, svc, tuple, &choice);
+	verdict->key_fields = weir_select_fields(svc->opt.affinity, tuple);
+	verdict->hash = weir_tuple_hash(tuple, verdict->key_fields, &cfg->key);
+	verdict->slot = choice.slot;
+	verdict->track_fields = weir_track_fields(svc->opt.affinity,
+						  svc->opt.tracking, tuple);
+	verdict->has_session = choice.has_session;
+	verdict->by_session = choice.kept;
+	if (verdict->has_flow)
+		now = weir_backend_find(svc, &verdict->flow.backend,
+					tuple->family);
+	if (keeps_flow(&choice, syn, verdict, now)) {
+		verdict->outcome = WEIR_OUTCOME_KEPT;
+		verdict->backend = now;
+		return;
+	}
+	verdict->backend = choice.backend;
+	verdict->outcome = choice.backend ? WEIR_OUTCOME_SELECTED :
+					    WEIR_OUTCOME_EMPTY;
+}
+
 void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,
 		 const struct weir_tuple *tuple, bool syn,
 		 struct weir_verdict *verdict)
 {
-	const struct weir_service *svc;
-	unsigned int fields;
-	u16 choice;
-
 	memset(verdict, 0, sizeof(*verdict));
 	judge_entry(wn, cfg, tuple, verdict);
 	if (!weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
@@ -73,21 +116,5 @@ void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,
 			verdict->outcome = WEIR_OUTCOME_NO_RULE;
 		return;
 	}
-	svc = verdict->match.service;
-	fields = weir_select_fields(svc->opt.affinity, tuple);
-	verdict->hash = weir_tuple_hash(tuple, fields, &cfg->key);
-	verdict->key_fields = fields;
-	if (verdict->stay == WEIR_STAY_YES) {
-		verdict->outcome = WEIR_OUTCOME_KEPT;
-		verdict->backend = weir_backend_find(svc, &verdict->flow.backend,
-						     tuple->family);
-		return;
-	}
-	verdict->outcome = WEIR_OUTCOME_EMPTY;
-	if (!svc->table)
-		return;
-	choice = weir_select_backend(svc, tuple, &cfg->key, &fields,
-				     &verdict->hash, &verdict->slot);
-	verdict->backend = &svc->backends[choice];
-	verdict->outcome = WEIR_OUTCOME_SELECTED;
+	explain_choice(wn, cfg, tuple, syn, verdict);
 }

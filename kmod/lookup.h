@@ -23,7 +23,10 @@ struct weir_verdict {
 	/* Written when a service matched. */
 	u8 key_fields;
 	u64 hash;
-	/* Written when somebody is eligible. */
+	u8 track_fields;
+	bool has_session;		/* a live one was found */
+	bool by_session;		/* and it decides */
+	/* Written when the table decides. */
 	u32 slot;
 	const struct weir_backend *backend;	/* the choice, NULL if none */
 };

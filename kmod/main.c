@@ -18,9 +18,11 @@
 #include "hook.h"
 #include "netlink.h"
 #include "netns.h"
+#include "session.h"
 #include "stats.h"
 #include "sweep.h"
 #include "sysctl.h"
+#include "track.h"
 
 /* What backends have on its way when their flows are removed has been dropped by
  * the guard after this.
@@ -55,6 +57,7 @@ static int __net_init net_init(struct net *net)
 	ratelimit_state_init(&wn->rejects, HZ, REJECTS_PER_SECOND);
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
+	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
 	weir_sweep_init(wn);
 	err = alloc_reasons(wn);
 	if (err)
@@ -113,6 +116,7 @@ static void __net_exit net_exit(struct net *net)
 	weir_dest_flush();
 	weir_binding_exit_net(wn);
 	weir_tombs_exit(&wn->tombs);
+	weir_session_exit(wn);
 	free_percpu(wn->reasons);
 }
 

@@ -14,12 +14,14 @@
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_core.h>
 #include <net/netfilter/nf_conntrack_extend.h>
+#include <net/netfilter/nf_conntrack_helper.h>
 #include <net/netfilter/nf_conntrack_labels.h>
 #include <net/netfilter/nf_conntrack_zones.h>
 #include <net/netfilter/nf_nat.h>
 #include <net/route.h>
 
 #include "binding.h"
+#include "choose.h"
 #include "config.h"
 #include "guard.h"
 #include "nat.h"
@@ -28,15 +30,43 @@
 #include "reject.h"
 #include "stay.h"
 
-u16 weir_select_backend(const struct weir_service *svc,
-			const struct weir_tuple *tuple,
-			const siphash_key_t *key, unsigned int *fields,
-			u64 *hash, u32 *slot)
+/* What we remember of a flow, in the private area of the helper extension that
+ * keep_ours() adds for a reason of its own.
+ */
+struct note {
+	__be32 isn;		/* of the SYN that it began with */
+	bool has_isn;
+};
+
+static struct note *note_of(const struct nf_conn *ct)
 {
-	*fields = weir_select_fields(svc->opt.affinity, tuple);
-	*hash = weir_tuple_hash(tuple, *fields, key);
-	*slot = reciprocal_scale(*hash >> 32, svc->table->size);
-	return svc->table->slots[*slot];
+	struct nf_conn_help *help = nfct_help(ct);
+
+	BUILD_BUG_ON(sizeof(struct note) > sizeof(help->data));
+	return help && !rcu_access_pointer(help->helper) ?
+		(struct note *)help->data : NULL;
+}
+
+static void remember_syn(struct nf_conn *ct, const struct sk_buff *skb,
+			 u8 family)
+{
+	struct note *note = note_of(ct);
+
+	if (note)
+		note->has_isn = weir_packet_seq(skb, family, &note->isn);
+}
+
+bool weir_nat_retransmitted(const struct sk_buff *skb, u8 family,
+			    const struct nf_conn *ct)
+{
+	const struct note *note = note_of(ct);
+	u8 state = READ_ONCE(ct->proto.tcp.state);
+	__be32 seq;
+
+	return (state == TCP_CONNTRACK_SYN_SENT ||
+		state == TCP_CONNTRACK_SYN_RECV) &&
+	       note && note->has_isn && weir_packet_seq(skb, family, &seq) &&
+	       seq == note->isn;
 }
 
 static bool has_ports(u8 proto)
@@ -81,6 +111,8 @@ static void count_selection(const struct weir_service *svc,
 		[WEIR_WHY_GONE]		= WEIR_C_RESELECTED_GONE,
 		[WEIR_WHY_UNHEALTHY]	= WEIR_C_RESELECTED_UNHEALTHY,
 		[WEIR_WHY_ADOPTED]	= WEIR_C_RESELECTED_ADOPTED,
+		[WEIR_WHY_SYN]		= WEIR_C_RESELECTED_SYN,
+		[WEIR_WHY_SESSION]	= WEIR_C_RESELECTED_SESSION,
 	};
 
 	weir_counters_add(dest->counters, WEIR_C_SELECTIONS, 1);
@@ -105,12 +137,11 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 			 struct nf_conn *ct, enum weir_why why)
 {
 	struct weir_binding *binding;
+	struct weir_choice choice;
 	struct weir_tuple tuple;
 	struct weir_match match;
 	struct weir_dest *dest;
-	unsigned int fields;
-	u64 hash;
-	u32 slot;
+	bool syn;
 
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
 	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
@@ -120,12 +151,12 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 		return weir_drop(wn, WEIR_R_CLOSING, skb, state);
 	if (tuple.proto == IPPROTO_AH)
 		return weir_drop(wn, WEIR_R_AH, skb, state);
-	if (!match.service->table)
-		return when_empty(wn, match.service, skb, state);
 
 	tuple.fragmented = weir_packet_fragmented(skb, tuple.family);
-	dest = match.service->backends[weir_select_backend(match.service,
-			&tuple, &cfg->key, &fields, &hash, &slot)].dest;
+	weir_choose(wn, cfg, match.service, &tuple, &choice);
+	if (!choice.backend)
+		return when_empty(wn, match.service, skb, state);
+	dest = choice.backend->dest;
 	binding = dest->bindings[weir_class(tuple.proto)];
 	if (!weir_binding_attach(binding, ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
@@ -134,6 +165,11 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	if (!keep_ours(ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
+	syn = tuple.proto == IPPROTO_TCP &&
+	      weir_packet_opens(skb, tuple.family, tuple.proto);
+	if (syn)
+		remember_syn(ct, skb, tuple.family);
+	weir_choose_settle(wn, match.service, &tuple, &choice, syn);
 	count_selection(match.service, dest, skb, why);
 	return NF_ACCEPT;
 }

@@ -16,8 +16,6 @@ struct nf_hook_state;
 struct sk_buff;
 struct weir_config;
 struct weir_net;
-struct weir_service;
-struct weir_tuple;
 
 /* Why a flow is selected. */
 enum weir_why {
@@ -25,6 +23,8 @@ enum weir_why {
 	WEIR_WHY_GONE,		/* its backend or rule was removed */
 	WEIR_WHY_UNHEALTHY,	/* its backend is unhealthy, no persistence */
 	WEIR_WHY_ADOPTED,	/* made before its rule, or by others */
+	WEIR_WHY_SYN,		/* a SYN chooses anew, and chose another backend */
+	WEIR_WHY_SESSION,	/* its session is with another backend by now */
 };
 
 /**
@@ -67,19 +67,13 @@ unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
 			  struct nf_conn *ct);
 
 /**
- * weir_select_backend() - the choice that a packet leads to
- * @svc: has a table
- * @tuple: original direction
- * @key: hash key
- * @fields: written: how many fields the key has
- * @hash: written
- * @slot: written
+ * weir_nat_retransmitted() - does a SYN repeat the one that the entry began with?
+ * @skb: a TCP SYN in original direction
+ * @ct: an entry of ours
  *
- * Return: index into the backends of @svc. RCU read lock.
+ * Only while the entry is half-open (decision 2).
  */
-u16 weir_select_backend(const struct weir_service *svc,
-			const struct weir_tuple *tuple,
-			const siphash_key_t *key, unsigned int *fields,
-			u64 *hash, u32 *slot);
+bool weir_nat_retransmitted(const struct sk_buff *skb, u8 family,
+			    const struct nf_conn *ct);
 
 #endif /* WEIR_NAT_H */

@@ -21,12 +21,15 @@ struct ctl_table_header;
 struct weir_config;
 struct weir_draft;
 struct weir_reasons;
+struct weir_track;
 
 struct weir_net {
 	struct net *net;
 	struct weir_config __rcu *config;	/* never NULL between init and exit */
 	struct weir_reasons __percpu *reasons;
 	struct weir_tombs tombs;
+	struct weir_track __rcu *track;		/* NULL until the first hook */
+	u32 max_sessions;			/* net.weir.max_sessions */
 	int log_drops;				/* net.weir.log_drops */
 	struct ratelimit_state rejects;
 	bool closing;				/* select nothing any more */
@@ -35,6 +38,7 @@ struct weir_net {
 	struct weir_draft *draft;		/* an open transaction, or NULL */
 	u32 draft_portid;			/* the socket that opened it */
 	u32 last_owner_id;
+	u32 last_dest_id;
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
 	struct list_head bindings;		/* live ones, and held by entries */
 

@@ -99,6 +99,20 @@ bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto)
 	return true;
 }
 
+bool weir_packet_seq(const struct sk_buff *skb, u8 family, __be32 *seq)
+{
+	int offset = payload_offset(skb, family);
+	const struct tcphdr *tcp;
+	struct tcphdr buf;
+
+	tcp = offset < 0 ? NULL :
+		skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (!tcp)
+		return false;
+	*seq = tcp->seq;
+	return true;
+}
+
 static bool is_rst(const struct sk_buff *skb, int offset)
 {
 	const struct tcphdr *tcp;

@@ -56,6 +56,13 @@ bool weir_packet_parse(const struct sk_buff *skb,
 bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto);
 
 /**
+ * weir_packet_seq() - sequence number of a TCP segment
+ * @seq: written on success
+ * Return: false if it is too short.
+ */
+bool weir_packet_seq(const struct sk_buff *skb, u8 family, __be32 *seq);
+
+/**
  * weir_packet_fragmented() - did this datagram come in fragments?
  *
  * Conntrack's defragmentation has put it together and left the size of the

@@ -52,6 +52,10 @@ static const struct {
 		"mid-stream TCP without a flow, with nf_conntrack_tcp_loose=0" },
 	[WEIR_R_CLOSING] = { "closing",
 		"a new flow while the module is being unloaded" },
+	[WEIR_R_SESSION_EVICTED] = { "session-evicted",
+		"no packet lost: a session in use gave way in a full table" },
+	[WEIR_R_FLOW_EVICTED] = { "flow-evicted",
+		"no packet lost: a flow gave way to keep below max_flows" },
 };
 
 void weir_counters_add(struct weir_counters __percpu *counters,
@@ -115,15 +119,20 @@ static void log_drop(enum weir_reason reason, const struct sk_buff *skb,
 			skb->len);
 }
 
-unsigned int weir_drop(struct weir_net *wn, enum weir_reason reason,
-		       const struct sk_buff *skb,
-		       const struct nf_hook_state *state)
+void weir_count(struct weir_net *wn, enum weir_reason reason)
 {
 	struct weir_reasons *mine = this_cpu_ptr(wn->reasons);
 
 	u64_stats_update_begin(&mine->sync);
 	u64_stats_inc(&mine->packets[reason]);
 	u64_stats_update_end(&mine->sync);
+}
+
+unsigned int weir_drop(struct weir_net *wn, enum weir_reason reason,
+		       const struct sk_buff *skb,
+		       const struct nf_hook_state *state)
+{
+	weir_count(wn, reason);
 	if (READ_ONCE(wn->log_drops))
 		log_drop(reason, skb, state);
 	return NF_DROP;

@@ -23,6 +23,8 @@ enum weir_counter {
 	WEIR_C_RESELECTED_GONE,
 	WEIR_C_RESELECTED_UNHEALTHY,
 	WEIR_C_RESELECTED_ADOPTED,
+	WEIR_C_RESELECTED_SYN,
+	WEIR_C_RESELECTED_SESSION,
 
 	WEIR_NR_COUNTERS
 };
@@ -32,8 +34,8 @@ struct weir_counters {
 	struct u64_stats_sync sync;
 };
 
-/* Every exit of the packet path that does not forward. The names and texts
- * stand in stats.c.
+/* Every exit of the packet path that does not forward, and what else an operator
+ * wants to hear of. The names and texts stand in stats.c.
  */
 enum weir_reason {
 	WEIR_R_NO_ELIGIBLE,
@@ -52,6 +54,11 @@ enum weir_reason {
 	WEIR_R_AH,
 	WEIR_R_NO_LOOSE,
 	WEIR_R_CLOSING,
+
+	WEIR_NR_DROPS,
+	/* Events that lose no packet. */
+	WEIR_R_SESSION_EVICTED = WEIR_NR_DROPS,
+	WEIR_R_FLOW_EVICTED,
 
 	WEIR_NR_REASONS
 };
@@ -82,6 +89,12 @@ void weir_counters_packet(struct weir_counters __percpu *counters, bool reply,
  */
 void weir_counters_sum(struct weir_counters __percpu *counters,
 		       u64 sum[WEIR_NR_COUNTERS]);
+
+/**
+ * weir_count() - count an event
+ * Bottom halves are off.
+ */
+void weir_count(struct weir_net *wn, enum weir_reason reason);
 
 /**
  * weir_drop() - count a packet that is not forwarded

@@ -436,10 +436,12 @@ enum weir_zone_attr {
  * @WEIR_COUNTER_A_BYTES_IN: from the network header on
  * @WEIR_COUNTER_A_PACKETS_OUT: backend to client
  * @WEIR_COUNTER_A_BYTES_OUT: from the network header on
- * @WEIR_COUNTER_A_RESELECTED_GONE: flows that left it because it was removed
- * @WEIR_COUNTER_A_RESELECTED_UNHEALTHY: flows that left it for its health
- * @WEIR_COUNTER_A_RESELECTED_ADOPTED: selections for flows that existed before
- *	their rule
+ * @WEIR_COUNTER_A_RESELECTED_GONE: of the selections, flows that came from a
+ *	backend which was removed
+ * @WEIR_COUNTER_A_RESELECTED_UNHEALTHY: from one that is unhealthy
+ * @WEIR_COUNTER_A_RESELECTED_ADOPTED: that existed before their rule
+ * @WEIR_COUNTER_A_RESELECTED_SYN: whose SYN chose another backend than before
+ * @WEIR_COUNTER_A_RESELECTED_SESSION: whose session had moved or expired
  */
 enum weir_counter_attr {
 	WEIR_COUNTER_A_UNSPEC,
@@ -453,6 +455,8 @@ enum weir_counter_attr {
 	WEIR_COUNTER_A_RESELECTED_GONE,
 	WEIR_COUNTER_A_RESELECTED_UNHEALTHY,
 	WEIR_COUNTER_A_RESELECTED_ADOPTED,
+	WEIR_COUNTER_A_RESELECTED_SYN,
+	WEIR_COUNTER_A_RESELECTED_SESSION,
 
 	__WEIR_COUNTER_A_MAX
 };
@@ -534,6 +538,9 @@ enum weir_stay {
 	WEIR_STAY_GONE,			/* its backend was removed */
 	WEIR_STAY_UNHEALTHY,		/* its backend is unhealthy, no persistence */
 	WEIR_STAY_UNBOUND,		/* made before the rule, or by others */
+	WEIR_STAY_SYN,			/* a SYN, and it chose another backend */
+	WEIR_STAY_SESSION,		/* its session is with another backend */
+	WEIR_STAY_EXPIRED,		/* its session has expired */
 
 	__WEIR_STAY_MAX
 };

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * session - which backend a tracking entry names, and whether it still may
+ */
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/rcupdate.h>
+
+#include "binding.h"
+#include "netns.h"
+#include "service.h"
+#include "session.h"
+#include "stats.h"
+#include "track.h"
+
+u32 weir_seconds(void)
+{
+	return div_u64(get_jiffies_64(), HZ);
+}
+
+int weir_session_init(struct weir_net *wn)
+{
+	struct weir_track *track;
+
+	if (rcu_access_pointer(wn->track))
+		return 0;
+	track = weir_track_new(wn->max_sessions);
+	if (!track)
+		return -ENOMEM;
+	rcu_assign_pointer(wn->track, track);
+	return 0;
+}
+
+void weir_session_exit(struct weir_net *wn)
+{
+	weir_track_free(rcu_dereference_protected(wn->track, true));
+	RCU_INIT_POINTER(wn->track, NULL);
+}
+
+int weir_session_resize(struct weir_net *wn, u32 max)
+{
+	struct weir_track *old, *new;
+	int err = 0;
+
+	mutex_lock(&wn->lock);
+	old = rcu_dereference_protected(wn->track, lockdep_is_held(&wn->lock));
+	if (old) {
+		new = weir_track_new(max);
+		if (!new) {
+			err = -ENOMEM;
+			goto out;
+		}
+		weir_track_copy(new, old, weir_seconds());
+		rcu_assign_pointer(wn->track, new);
+		synchronize_rcu();
+		weir_track_free(old);
+	}
+	WRITE_ONCE(wn->max_sessions, max);
+out:
+	mutex_unlock(&wn->lock);
+	return err;
+}
+
+unsigned int weir_session_fields(const struct weir_service *svc,
+				 const struct weir_tuple *tuple)
+{
+	unsigned int fields = weir_track_fields(svc->opt.affinity,
+						svc->opt.tracking, tuple);
+
+	return fields == 5 ? 0 : fields;
+}
+
+const struct weir_backend *
+weir_session_backend(const struct weir_service *svc,
+		     const struct weir_session *session)
+{
+	u32 i;
+
+	if (session->hint < svc->nr_backends &&
+	    svc->backends[session->hint].dest->id == session->dest)
+		return &svc->backends[session->hint];
+	/* Backends came or went. */
+	for (i = 0; i < svc->nr_backends; i++)
+		if (svc->backends[i].dest->id == session->dest)
+			return &svc->backends[i];
+	return NULL;
+}
+
+bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
+		       const struct weir_tuple *tuple, unsigned int fields,
+		       struct weir_session *session, u32 *at)
+{
+	struct weir_track *track = rcu_dereference(wn->track);
+	struct weir_track_key key;
+
+	weir_track_key(&key, tuple, svc->owner->id, fields);
+	return track && weir_track_find(track, &key, svc->opt.idle_timeout,
+					weir_seconds(), session, at);
+}
+
+void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
+			u32 at, bool confirm)
+{
+	struct weir_track *track = rcu_dereference(wn->track);
+
+	/* The table may have been replaced by a smaller one meanwhile. */
+	if (track && at < weir_track_size(track))
+		weir_track_touch(track, at, svc->opt.idle_timeout,
+				 weir_seconds(), confirm);
+}
+
+bool weir_session_usable(const struct weir_backend *be, u8 proto)
+{
+	const struct weir_binding *binding =
+		be->dest->bindings[weir_class(proto)];
+
+	return !(READ_ONCE(binding->state) &
+		 (WEIR_BINDING_ENDED | WEIR_BINDING_LEAVE));
+}
+
+void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
+			 const struct weir_tuple *tuple, unsigned int fields,
+			 const struct weir_backend *be)
+{
+	struct weir_track *track = rcu_dereference(wn->track);
+	struct weir_session session = {
+		.dest = be->dest->id,
+		.hint = be - svc->backends,
+		.idle = svc->opt.idle_timeout,
+		.used = weir_seconds(),
+	};
+
+	if (!track)
+		return;
+	weir_track_key(&session.key, tuple, svc->owner->id, fields);
+	if (weir_track_put(track, &session, session.used))
+		weir_count(wn, WEIR_R_SESSION_EVICTED);
+}

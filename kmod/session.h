@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * session - which backend a tracking entry names, and whether it still may
+ *
+ * Where the tracking key is coarser than conntrack's own (semantics 1.4), the
+ * session decides and the conntrack entry follows. Sessions name a backend by the
+ * id of its run-time half: nothing in the table has to be freed or counted when a
+ * backend goes.
+ */
+#ifndef WEIR_SESSION_H
+#define WEIR_SESSION_H
+
+#include <linux/types.h>
+
+#include "tuple.h"
+
+struct weir_backend;
+struct weir_binding;
+struct weir_dest;
+struct weir_net;
+struct weir_service;
+struct weir_session;
+
+/**
+ * weir_seconds() - the clock of sessions
+ */
+u32 weir_seconds(void);
+
+/**
+ * weir_session_init() - allocate the table of a namespace, once
+ * weir_net.lock held, may sleep. Return: 0 or -ENOMEM.
+ */
+int weir_session_init(struct weir_net *wn);
+
+/**
+ * weir_session_exit() - free the table; nobody uses it any more
+ */
+void weir_session_exit(struct weir_net *wn);
+
+/**
+ * weir_session_resize() - room for @max sessions; those in use are taken along
+ * Takes weir_net.lock, may sleep. Return: 0 or -ENOMEM.
+ */
+int weir_session_resize(struct weir_net *wn, u32 max);
+
+/**
+ * weir_session_fields() - fields of the tracking key
+ *
+ * Return: 1, 2 or 3, or 0 where conntrack's own entry is the tracking entry.
+ */
+unsigned int weir_session_fields(const struct weir_service *svc,
+				 const struct weir_tuple *tuple);
+
+/**
+ * weir_session_backend() - the backend that a session names
+ * Return: the backend, or NULL if it is in the service no more.
+ */
+const struct weir_backend *
+weir_session_backend(const struct weir_service *svc,
+		     const struct weir_session *session);
+
+/**
+ * weir_session_find() - the live session of a packet
+ * @fields: from weir_session_fields(), not 0
+ * @session: a copy is written
+ * @at: written, for weir_session_touch()
+ * RCU read lock. Return: false if there is none.
+ */
+bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
+		       const struct weir_tuple *tuple, unsigned int fields,
+		       struct weir_session *session, u32 *at);
+
+/**
+ * weir_session_touch() - an incoming packet of the session
+ * @confirm: not the first one
+ */
+void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
+			u32 at, bool confirm);
+
+/**
+ * weir_session_usable() - may a session go on with its backend (semantics 1.7)?
+ * @proto: IPPROTO_* of the packet
+ */
+bool weir_session_usable(const struct weir_backend *be, u8 proto);
+
+/**
+ * weir_session_record() - the session of a packet is with @be from now on
+ * Bottom halves off, RCU read lock.
+ */
+void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
+			 const struct weir_tuple *tuple, unsigned int fields,
+			 const struct weir_backend *be);
+
+#endif /* WEIR_SESSION_H */
