@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "decode.h"
 #include "print.h"
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
+/* A descriptor that becomes readable when we are told to end: unlike a handler
+ * it is seen however fast events come. */
+static int signals_as_file(void)
 {
-	(void)sig;
-	stop = 1;
-}
+	sigset_t set;
 
-/* Signals are blocked except while we wait, so none is missed in between. */
-static void catch_signals(sigset_t *while_waiting)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t block;
-
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, while_waiting);
-	sigdelset(while_waiting, SIGINT);
-	sigdelset(while_waiting, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 static void print_event(struct weir_out *out, const struct weir_changes *changes,
@@ -62,25 +52,21 @@ static int take_event(const struct nlmsghdr *nlh, void *arg)
 	return ret;
 }
 
-int weir_monitor(struct weir_ctx *ctx, struct weir_args args)
+static int watch(struct weir_ctx *ctx, int signals)
 {
-	struct pollfd pfd = { .events = POLLIN };
-	sigset_t while_waiting;
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = weir_nl_fd(&ctx->nl), .events = POLLIN },
+	};
 	struct weir_err err;
 	int ret;
 
-	(void)args;
-	catch_signals(&while_waiting);
-	if (weir_connect(ctx))
-		return WEIR_REFUSED;
-	if (weir_nl_join(&ctx->nl, &err))
-		return weir_refuse(&err);
-	ctx->out.each_line = true;
-	pfd.fd = weir_nl_fd(&ctx->nl);
-	while (!stop) {
-		if (ppoll(&pfd, 1, NULL, &while_waiting) < 0 && errno != EINTR)
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return weir_complain("cannot wait: %s",
 					     strerror(errno));
+		if (fds[0].revents)
+			return WEIR_DONE;
 		ret = weir_nl_events(&ctx->nl, take_event, ctx, &err);
 		if (ret < 0)
 			return weir_refuse(&err);
@@ -89,5 +75,23 @@ int weir_monitor(struct weir_ctx *ctx, struct weir_args args)
 		if (ferror(ctx->out.f))
 			return WEIR_REFUSED;
 	}
-	return WEIR_DONE;
+}
+
+int weir_monitor(struct weir_ctx *ctx, struct weir_args args)
+{
+	int signals = signals_as_file(), ret;
+	struct weir_err err;
+
+	(void)args;
+	if (signals < 0)
+		return weir_complain("cannot wait for signals: %s",
+				     strerror(errno));
+	if (weir_connect(ctx))
+		return WEIR_REFUSED;
+	if (weir_nl_join(&ctx->nl, &err))
+		return weir_refuse(&err);
+	ctx->out.each_line = true;
+	ret = watch(ctx, signals);
+	close(signals);
+	return ret;
 }

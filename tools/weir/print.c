@@ -184,6 +184,12 @@ const char *weir_stay_sentence(uint32_t stay)
 		return "it may not stay: its backend is unhealthy and the service's persistence does not keep it there";
 	case WEIR_STAY_UNBOUND:
 		return "it may not stay: it was made before the rule, or by others";
+	case WEIR_STAY_SYN:
+		return "it may not stay: a SYN begins anew, and another backend is chosen";
+	case WEIR_STAY_SESSION:
+		return "it may not stay: its session is with another backend";
+	case WEIR_STAY_EXPIRED:
+		return "it may not stay: its session has expired";
 	}
 	return "a reason that this tool is too old to know";
 }

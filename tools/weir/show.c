@@ -15,8 +15,8 @@ static const char *health_why(const struct weir_service *service,
 	if (opts->num[WEIR_BACKEND_A_CHECK] != WEIR_HEALTH_AUTO)
 		return "checker";
 	if (service->opts.str && *service->opts.str)
-		return "not checked yet";
-	return "no health-check";
+		return "not-checked-yet";
+	return "no-health-check";
 }
 
 /* For terminals; JSON has slots and table-slots. */

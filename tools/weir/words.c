@@ -84,7 +84,10 @@ SHARED_WORDS(weir_stay_words,
 	     [WEIR_STAY_YES] = "yes",
 	     [WEIR_STAY_GONE] = "gone",
 	     [WEIR_STAY_UNHEALTHY] = "unhealthy",
-	     [WEIR_STAY_UNBOUND] = "unbound");
+	     [WEIR_STAY_UNBOUND] = "unbound",
+	     [WEIR_STAY_SYN] = "syn",
+	     [WEIR_STAY_SESSION] = "session",
+	     [WEIR_STAY_EXPIRED] = "expired");
 SHARED_WORDS(weir_change_words,
 	     [WEIR_CHANGE_ADDED] = "added",
 	     [WEIR_CHANGE_CHANGED] = "changed",
@@ -104,6 +107,8 @@ const char *const weir_counter_word[__WEIR_COUNTER_A_MAX] = {
 	[WEIR_COUNTER_A_RESELECTED_GONE] = "reselected-gone",
 	[WEIR_COUNTER_A_RESELECTED_UNHEALTHY] = "reselected-unhealthy",
 	[WEIR_COUNTER_A_RESELECTED_ADOPTED] = "reselected-adopted",
+	[WEIR_COUNTER_A_RESELECTED_SYN] = "reselected-syn",
+	[WEIR_COUNTER_A_RESELECTED_SESSION] = "reselected-session",
 };
 
 #define WORD_OPTION(_word, _attr, _words)				\
