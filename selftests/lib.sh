@@ -29,6 +29,7 @@ BACKENDS=()		# b1 b2 ...
 TESTS=0 FAILED=0 FINISHED=
 F='' FAMILY=''		# 4 or 6, "IPv4: " or "IPv6: " while a test runs for one family
 LEAK_OK=False		# expression: packets from backends that cli is right to see
+RAW_OK=False		# expression: packets to a VIP that backends are right to see
 LAB_IN='' LAB_OUT=''
 
 exec {NAP_FD}<> <(:)
@@ -61,6 +62,15 @@ is() {			# NAME GOT WANT
 	else
 		note "got:  $2"
 		note "want: $3"
+		fail "$1"
+	fi
+}
+
+isnt() {		# NAME GOT UNWANTED
+	if [ "$2" != "$3" ]; then
+		pass "$1"
+	else
+		note "got, and should not be: $2"
 		fail "$1"
 	fi
 }
@@ -120,7 +130,7 @@ skip_all() {
 need() {		# PROGRAM...
 	local program
 	for program; do
-		command -v "$program" > /dev/null || skip_all "$program is not installed"
+		type -P "$program" > /dev/null || skip_all "$program is not installed"
 	done
 }
 
@@ -134,14 +144,14 @@ bail() {
 # Waiting -----------------------------------------------------------------------------------
 
 busywait() {		# MILLISECONDS COMMAND...: until it succeeds; prints its last output
-	local end=$(($(date +%s%3N) + $1)) out
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000)) out
 	shift
 	while :; do
 		if out=$("$@"); then
 			echo "$out"
 			return 0
 		fi
-		if [ "$(date +%s%3N)" -ge "$end" ]; then
+		if [ "${EPOCHREALTIME/./}" -ge "$end" ]; then
 			echo "$out"
 			return 1
 		fi
@@ -186,6 +196,7 @@ setup_ns() {		# NAME...: makes a namespace for each; $NAME and ${PLACE[NAME]} ar
 		NETNS+=("$netns")
 		PLACE[$name]=$netns
 		printf -v "$name" %s "$netns"
+		[ -z "$LAB_IN" ] || lab place "$name" "$netns" > /dev/null
 	done
 }
 
@@ -252,20 +263,23 @@ agent_up() {
 	PIDS+=("$AGENT_PID")
 }
 
-servers_up() {		# KIND:PORT...: echo servers in every backend, ready when this returns
-	local words=() name
-	for name in "${BACKENDS[@]}"; do
-		words+=("$name=${PLACE[$name]}")
+servers_up() {		# FILE NAME... -- KIND:PORT[@ADDR]...: starts echo servers there
+	local file=$TMP/servers.$1 words=()
+	shift
+	while [ "$1" != -- ]; do
+		words+=("$1=${PLACE[$1]}")
+		shift
 	done
-	"$PYTHON" "$HERE/py/server.py" "${words[@]}" -- "$@" > "$TMP/servers" 2>&1 &
+	"$PYTHON" "$HERE/py/server.py" "${words[@]}" "$@" > "$file" 2>&1 &
 	PIDS+=($!)
+	echo $! > "$file.pid"
 }
 
-servers_ready() {
-	busywait 60000 grep -qx ready "$TMP/servers" > /dev/null || bail "the echo servers fail: $(cat "$TMP/servers")"
+servers_ready() {	# FILE: waits until they can answer
+	busywait 60000 grep -qx ready "$TMP/servers.$1" > /dev/null ||
+		bail "the echo servers fail: $(cat "$TMP/servers.$1")"
 }
 
-# shellcheck disable=SC2154 # setup_ns assigns cli, lb and sw
 lab_links() {
 	local name
 	{
@@ -333,7 +347,7 @@ lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 	done
 	setup_ns cli lb sw "${BACKENDS[@]}"
 	[ $# -gt 0 ] || set -- tcp:80 udp:53
-	servers_up "$@"
+	servers_up backends "${BACKENDS[@]}" -- "$@"
 	agent_up
 	lab_links
 	lab_addresses
@@ -343,7 +357,16 @@ lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 		places+=("$i:eth0")
 	done
 	lab capture "${places[@]}" > "$TMP/out" || bail "$(cat "$TMP/out")"
-	servers_ready
+	servers_ready backends
+}
+
+# The agent and the servers share one CPU from here on. Across CPUs a packet may overtake the
+# one before it, since each has a backlog of its own.
+one_cpu() {
+	local pid
+	for pid in "$AGENT_PID" "$(< "$TMP/servers.backends.pid")"; do
+		taskset -apc 0 "$pid" > /dev/null || bail "taskset fails"
+	done
 }
 
 # Neighbours are resolved before any test counts packets or milliseconds.
@@ -372,6 +395,18 @@ use() {			# 4|6: the addresses of that family, for the test and its expressions
 	WEB=web$F
 	lab let "CLI=$CLI" "VIP=$VIP" "VIP2=$VIP2" "LBC=$LBC" "LBB=$LBB" "B1=$B1" "B2=$B2" \
 		"B3=$B3" "B4=$B4" "B5=$B5" "B6=$B6" > /dev/null
+}
+
+addr() {		# NAME: the address of that backend, for the family in use
+	echo "$B${1#b}"
+}
+
+other() {		# NAME: the first backend that is another
+	if [ "$1" = b1 ]; then
+		echo b2
+	else
+		echo b1
+	fi
 }
 
 for_families() {	# FUNCTION
@@ -477,8 +512,9 @@ drops_are() {		# NAME WANT: polls, since a count may be a moment behind the pack
 	is "$1" "$(busywait 5000 prints "$2" drops)" "$2"
 }
 
-generation() {
-	wjson "J['generation']" show
+generation() {		# how many configurations have been published
+	weir save > "$TMP/saved"
+	wjson "J['generation']" apply --dry-run "$TMP/saved"
 }
 
 tracked() {		# ARG...: entries in lb's conntrack table that conntrack -L ARG... finds
@@ -533,8 +569,8 @@ common_checks() {
 		"$(lab count "src and (src.startswith('10.2.') or src.startswith('fd00:2:'))
 			and not (icmp6 and type in (133, 134, 135, 136, 143)) and not ($LEAK_OK)" cli)" 0
 	is "no packet to a VIP reached a backend untranslated" \
-		"$(lab count "dst and (dst.startswith('10.9.') or dst.startswith('fd00:9:'))" \
-			"${BACKENDS[@]}")" 0
+		"$(lab count "dst and (dst.startswith('10.9.') or dst.startswith('fd00:9:'))
+			and not ($RAW_OK)" "${BACKENDS[@]}")" 0
 	is "the captures missed nothing" "$(lab lost)" 0
 }
 

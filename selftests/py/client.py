@@ -33,7 +33,7 @@ class Call:
         self.kind, self.netns, self.name, self.dst, self.port = kind, netns, name, dst, port
         self.src, self.sport, self.sock, self.owner = src, sport, None, ""
         self.result, self.took, self.began = "unused", 0.0, 0.0
-        self.want, self.got, self.due, self.size = b"", b"", b"", 0
+        self.want, self.got, self.due, self.ask, self.long = b"", b"", b"", 0, 0
         self.connecting = self.right = False
 
     def local(self):
@@ -57,17 +57,15 @@ class Call:
             raise OSError(number, "connect")
         self.connecting = number != 0
 
-    def expect(self, size=0):
-        """What to send next; the answer must repeat it behind the server's name."""
-        text = f"hi {next(SERIAL)}"
-        if self.kind == "udp":
-            self.want = text.encode().ljust(size, b"x")
-            self.due = self.want
-        elif size:
-            self.due = b"size=%d\n" % size
-        else:
-            self.want = self.due = text.encode() + b"\n"
-        self.size, self.got = size, b""
+    def expect(self, size=0, ask=0):
+        """What to send next; the answer must repeat it behind the server's name.
+
+        size: so long is the request (UDP); ask: so long shall the answer be.
+        """
+        text = f"size={ask} " if ask else "hi "
+        self.want = (text + str(next(SERIAL))).encode().ljust(size, b"x")
+        self.due = self.want if self.kind == "udp" else self.want + b"\n"
+        self.ask, self.got, self.long = ask, b"", len(self.due)
         return self.due
 
     def say(self, data):
@@ -121,19 +119,18 @@ class Call:
 
     def read(self):
         data = self.sock.recv(1 << 20)
-        if self.kind == "udp":
-            name, _, rest = data.partition(b" ")
-            if rest != self.want:
-                return False        # the answer to an earlier datagram
-            return self.answered(name, True)
-        if not data:
+        if not data and self.kind != "udp":
             self.finish("closed")
             return True
-        self.got += data
-        if not self.got.endswith(b"\n"):
+        self.got = data if self.kind == "udp" else self.got + data
+        if self.kind != "udp" and not self.got.endswith(b"\n"):
             return False
         name, _, rest = self.got.partition(b" ")
-        return self.answered(name, len(self.got) == self.size if self.size else rest == self.want)
+        right = rest.startswith(self.want) and \
+            len(self.got) == (self.ask or len(name) + 1 + self.long)
+        if self.kind == "udp" and not rest.startswith(self.want):
+            return False            # the answer to an earlier datagram
+        return self.answered(name, right)
 
     def answered(self, name, right):
         self.finish(name.decode(errors="replace") if right else "garbled")
@@ -141,6 +138,19 @@ class Call:
         if right and not self.owner:
             self.owner = self.result
         return True
+
+    def finish_politely(self, timeout):
+        """Half-closes, waits for the other side's end, then closes."""
+        if self.sock is None:
+            return False
+        try:
+            self.sock.settimeout(timeout)
+            self.sock.shutdown(socket.SHUT_WR)
+            return not self.sock.recv(1)
+        except OSError:
+            return False
+        finally:
+            self.close()
 
     def close(self, rst=False):
         if self.sock is None:
@@ -176,7 +186,7 @@ class Pool:
         return len(going)
 
 
-def begin(one, size, already):
+def begin(one, size, ask, already):
     """Starts an exchange; true when it is over at once."""
     one.began = time.monotonic()
     if already:
@@ -184,7 +194,7 @@ def begin(one, size, already):
         return one.step()
     if one.sock is None and one.result != "unused":
         return True         # closed under us before: its result stands
-    one.expect(size)
+    one.expect(size, ask)
     try:
         if one.sock is None:
             one.start()
@@ -194,7 +204,7 @@ def begin(one, size, already):
     return one.step()
 
 
-def run_calls(calls, timeout, window, size=0, already=False):
+def run_calls(calls, timeout, window, size=0, ask=0, already=False):
     """One exchange on each of calls, at most window at a time.
 
     already: the request was sent by other means; only the answer is waited for.
@@ -204,7 +214,7 @@ def run_calls(calls, timeout, window, size=0, already=False):
         while waiting or busy:
             while waiting and len(busy) < window:
                 one = waiting.pop()
-                if not begin(one, size, already):
+                if not begin(one, size, ask, already):
                     busy[loop.register(one.sock, interest(one), one).fd] = one
             for key, _ in loop.select(0.05):
                 one = key.data

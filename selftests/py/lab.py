@@ -122,9 +122,12 @@ class Agent:
         return eval(code, {"__builtins__": BUILTINS, **self.names}, fields)
 
     def matching(self, text, names):
-        """(capture, packet) of the packets since the mark for which text is true."""
+        """(capture, packet) of the packets since the mark for which text is true.
+
+        Without names: at the backends, whose names are b and a digit.
+        """
         code = self.compiled(text)
-        for name in names or sorted(self.captures):
+        for name in names or sorted(n for n in self.captures if re.fullmatch(r"b\d", n)):
             for one in self.captures[name].since_mark():
                 if self.value(code, one):
                     yield name, one
@@ -132,6 +135,11 @@ class Agent:
     def cmd_let(self, *_words, **names):
         """let NAME=VALUE...: names that expressions may use."""
         self.names.update(names)
+        return "ok"
+
+    def cmd_place(self, name, netns):
+        """place NAME NETNS: one more namespace."""
+        self.places[name] = netns
         return "ok"
 
     # Captures ----------------------------------------------------------------
@@ -248,14 +256,16 @@ class Agent:
             yield Call(kind, self.places[name], name, dst, int(port), sources[i % len(sources)],
                        first + i // len(sources) if first else 0)
 
-    def cmd_call(self, kind, name, dst, port, timeout="10", window="64", ms="", size="", **more):
-        """call KIND NAME DST PORT [n=] [src=] [sport=] [timeout=] [window=] [size=] [ms=1]
+    def cmd_call(self, kind, name, dst, port, timeout="10", window="64", ms="", size="0", ask="0",
+                 **more):
+        """call KIND NAME DST PORT [n=] [src=] [sport=] [timeout=] [window=] [size=] [ask=] [ms=1]
 
-        Makes n exchanges of KIND (tcp, udp, sctp), each from a socket of its own, and tallies
-        who answered; ms adds the slowest.
+        Makes n exchanges of KIND (tcp, udp, sctp), each from a socket of its own, with requests
+        of size bytes (UDP) and answers of ask bytes, and tallies who answered; ms adds the
+        slowest.
         """
         calls = list(self.calls(kind, name, dst, port, **more))
-        run_calls(calls, float(timeout), int(window), int(size or 0))
+        run_calls(calls, float(timeout), int(window), int(size), int(ask))
         for one in calls:
             one.close()
         slowest = max(one.took for one in calls)
@@ -276,10 +286,10 @@ class Agent:
         run_calls(calls, float(timeout), int(window))
         return tally(one.result for one in calls)
 
-    def cmd_req(self, pool, only="", timeout="10", size="", window="64"):
-        """req POOL [only=NAME] [size=N]: one more exchange on each; only those of NAME."""
+    def cmd_req(self, pool, only="", timeout="10", size="0", ask="0", window="64"):
+        """req POOL [only=NAME] [size=] [ask=]: one more exchange on each; only those of NAME."""
         calls = self.pools[pool].of(only)
-        run_calls(calls, float(timeout), int(window), int(size or 0))
+        run_calls(calls, float(timeout), int(window), int(size), int(ask))
         return tally(one.result for one in calls)
 
     def cmd_send(self, pool, text, only=""):
@@ -302,6 +312,17 @@ class Agent:
     def cmd_close(self, pool, only="", how="fin"):
         """close POOL [only=NAME] [how=rst]: closes them."""
         return str(self.pools[pool].close(only, how == "rst"))
+
+    def cmd_cycle(self, name, dst, port, sport, n="1", timeout="10"):
+        """cycle NAME DST PORT SPORT [n=]: TCP connections from one port, each as soon as the one
+        before is closed from this side; tallies who answered and adds the slowest."""
+        results, slowest = [], 0.0
+        for _ in range(int(n)):
+            one = Call("tcp", self.places[name], name, dst, int(port), "", int(sport))
+            run_calls([one], float(timeout), 1)
+            slowest = max(slowest, one.took)
+            results.append(one.result if one.finish_politely(float(timeout)) else "unfinished")
+        return f"{tally(results)} max_ms={int(slowest * 1000)}"
 
     def cmd_reach(self, name, *hosts, timeout="20"):
         """reach NAME HOST...: waits until each host refuses a datagram to its port 9."""
@@ -370,8 +391,16 @@ class Agent:
         self.emit(name, packet.ip6(src, dst, packet.ROUTING, head + body))
         return "ok"
 
-    def cmd_hopbyhop(self, name, src, dst, sport, dport, data="quiet"):
-        """hopbyhop NAME SRC DST SPORT DPORT: UDP behind a destination options header."""
+    def cmd_atomic(self, name, src, dst, n="1", sport="1024", dport="80"):
+        """atomic NAME SRC DST [n=] [sport=] [dport=]: UDP, each datagram an atomic fragment."""
+        for i in range(int(n)):
+            body = packet.udp(src, dst, int(sport) + i, int(dport), b"quiet")
+            head = struct.pack("!BxHI", packet.UDP, 0, i)
+            self.emit(name, packet.ip6(src, dst, packet.FRAGMENT, head + body))
+        return str(n)
+
+    def cmd_options(self, name, src, dst, sport, dport, data="quiet"):
+        """options NAME SRC DST SPORT DPORT: UDP behind a destination options header."""
         body = packet.udp(src, dst, int(sport), int(dport), data.encode())
         head = struct.pack("!BBBB4x", packet.UDP, 0, 1, 4)
         self.emit(name, packet.ip6(src, dst, packet.DSTOPTS, head + body))

@@ -102,7 +102,8 @@ class Load:
             if now - reported > 0.1:
                 self.report()
                 reported = now
-            time.sleep(min(0.01, self.every / 4))
+            rest = min(due) - time.monotonic()
+            time.sleep(max(0.001, min(rest, 0.01 if any(self.busy) else 0.1)))
         self.report()
 
     def halt(self, *_):

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Echo servers that answer with their own name, in any number of network namespaces.
 
-server.py NAME=NETNS... -- {tcp|udp|sctp}:PORT...
+server.py NAME=NETNS... -- {tcp|udp|sctp}:PORT[@ADDRESS]...
 
 One process serves them all: each socket stays in the namespace it was made in.  Prints
 "ready" once every socket is bound.  TCP and SCTP: each line is answered by "NAME LINE";
 "size=N" asks for an answer of N bytes, "fin" and "rst" end the connection that way.
-UDP: "NAME DATA", or N bytes for "size=N ...".  "quiet..." is not answered.
+UDP: "NAME DATA", filled up to N bytes for "size=N ...".  "quiet..." is not answered.
 """
 import ctypes
 import os
@@ -34,10 +34,11 @@ def enter(netns):
 
 def answer(name, data):
     """What the server called name says to data."""
+    text = name + b" " + data
     if data.startswith(b"size="):
         size = int(data[5:].split()[0])
-        return (name + b" " + b"x" * size)[:size - 1] + b"\n"
-    return name + b" " + data
+        return text.rstrip(b"\n").ljust(size - 1, b"x") + b"\n"
+    return text
 
 
 class Stream:
@@ -103,14 +104,15 @@ def serve_stream(loop, sock, name):
     return ready
 
 
-def listen(loop, name, kind, port):
+def listen(loop, name, kind, port, addr="::"):
     proto = IPPROTO_SCTP if kind == "sctp" else 0
     style = socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM
-    sock = socket.socket(socket.AF_INET6, style, proto)
+    sock = socket.socket(socket.AF_INET6 if ":" in addr else socket.AF_INET, style, proto)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    if addr == "::":
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     sock.setblocking(False)
-    sock.bind(("::", port))
+    sock.bind((addr, port))
     if kind == "udp":
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         loop.register(sock, selectors.EVENT_READ, serve_udp(sock, name))
@@ -126,8 +128,9 @@ def main():
         name, netns = arg.split("=")
         enter(netns)
         for spec in sys.argv[cut + 1:]:
-            kind, port = spec.split(":")
-            listen(loop, name.encode(), kind, int(port))
+            kind, place = spec.split(":", 1)
+            port, *addr = place.split("@")
+            listen(loop, name.encode(), kind, int(port), *addr)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     print("ready", flush=True)
     while True:

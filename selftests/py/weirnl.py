@@ -192,7 +192,8 @@ class Refused(Exception):
 
     def __init__(self, number, message="", offset=None):
         self.errno, self.message, self.offset = number, message, offset
-        self.name = errno.errorcode.get(number, str(number))
+        # Linux has one number for two names, and Python prefers the other.
+        self.name = "EOPNOTSUPP" if number == errno.EOPNOTSUPP else errno.errorcode[number]
         super().__init__(f"{self.name}: {message or '(no message)'}")
 
 

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A client that uses its source port again at once. Conntrack still holds the closed entry; a
+# SYN opens it anew (RFC 9293 3.6.1, RFC 6191) and selection runs for that very segment: the
+# first SYN reaches a backend that may be chosen now. Dropping it would cost a second.
+#
+#   cli:20000, again and again ==== lb ==== b1 b2
+#
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ROUNDS=200
+PORT=20000
+
+# Without TIME-WAIT in the client itself, its stack would refuse to use the port.
+prepare() {
+	one_cpu
+	in_ns cli sysctl -qw net.ipv4.tcp_max_tw_buckets=0
+}
+
+reuse() {
+	local words owner other
+	web
+	lab mark > /dev/null
+	words=$(lab cycle cli "$VIP" 80 "$PORT" n="$ROUNDS")
+	is "$ROUNDS connections from one port succeed" \
+		"$(($(val b1 "$words") + $(val b2 "$words")))" "$ROUNDS"
+	between "none waited for a retransmission ($words)" "$(val max_ms "$words")" 0 900
+	is "one SYN on the wire for each" "$(lab count 'tcp and syn and not ack')" "$ROUNDS"
+
+	owner=${words%%=*}
+	other=$(other "$owner")
+	drops_mark
+	moves "after its backend was removed" "$other" \
+		weir backend del "$WEB" "$(addr "$owner")" now
+	weir backend add "$WEB" "$(addr "$owner")"
+	is "with the backend back, the port leads there again" \
+		"$(val "$owner" "$(lab cycle cli "$VIP" 80 "$PORT")")" 1
+	moves "after its backend became unhealthy" "$other" \
+		weir backend set "$WEB" "$(addr "$owner")" health down
+	drops_are "nothing was dropped" none
+}
+
+moves() {		# NAME BACKEND COMMAND...: the very next SYN reaches BACKEND
+	local name=$1 other=$2 words
+	shift 2
+	"$@"
+	lab mark > /dev/null
+	words=$(lab cycle cli "$VIP" 80 "$PORT")
+	is "$name, the next connection goes to the other" "$(val "$other" "$words")" 1
+	between "$name, it did not wait ($words)" "$(val max_ms "$words")" 0 900
+	is "$name, the first SYN reached the other" \
+		"$(lab tally 'tcp and syn and not ack')" "$other=1"
+}
+
+lab_up 2 tcp:80 udp:53
+prepare
+for_families reuse
+finish
