@@ -91,25 +91,39 @@ static const u8 protocol_of[] = {
 	[WEIR_CLASS_OTHER]	= IPPROTO_ICMP,	/* as good as any without ports */
 };
 
-/* Where the session carries idle-timeout, closed connections need not hold an entry
- * as long as that, and hours of it would fill conntrack.
- */
-static void cap_closed(struct weir_binding *binding, const struct net *net,
-		       unsigned int idle)
-{
-	static const u8 closed[] = {
-		TCP_CONNTRACK_FIN_WAIT, TCP_CONNTRACK_CLOSE_WAIT,
-		TCP_CONNTRACK_LAST_ACK, TCP_CONNTRACK_TIME_WAIT,
-		TCP_CONNTRACK_CLOSE,
-	};
-	const unsigned int *kernel = net->ct.nf_ct_proto.tcp.timeouts;
-	int i;
+static const u8 tcp_closed[] = {
+	TCP_CONNTRACK_FIN_WAIT, TCP_CONNTRACK_CLOSE_WAIT, TCP_CONNTRACK_LAST_ACK,
+	TCP_CONNTRACK_TIME_WAIT, TCP_CONNTRACK_CLOSE,
+};
 
-	if (binding->class != WEIR_CLASS_TCP || !binding->session)
+static const u8 sctp_closed[] = {
+	SCTP_CONNTRACK_CLOSED, SCTP_CONNTRACK_SHUTDOWN_SENT,
+	SCTP_CONNTRACK_SHUTDOWN_RECD, SCTP_CONNTRACK_SHUTDOWN_ACK_SENT,
+};
+
+void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
+			  u32 step, u32 steps)
+{
+	bool tcp = binding->class == WEIR_CLASS_TCP;
+	const unsigned int *kernel = tcp ? net->ct.nf_ct_proto.tcp.timeouts :
+					   net->ct.nf_ct_proto.sctp.timeouts;
+	const u8 *closed = tcp ? tcp_closed : sctp_closed;
+	int i, n = tcp ? ARRAY_SIZE(tcp_closed) : ARRAY_SIZE(sctp_closed);
+	unsigned int idle = binding->data[0];
+
+	if (!tcp && binding->class != WEIR_CLASS_SCTP)
 		return;
-	for (i = 0; i < ARRAY_SIZE(closed); i++)
+	/* Where the session carries idle-timeout, closed connections need not
+	 * hold an entry as long as that: hours of it would fill conntrack.
+	 */
+	if (tcp && binding->session)
+		step = steps;
+	for (i = 0; i < n; i++) {
+		unsigned int least = min(idle, READ_ONCE(kernel[closed[i]]));
+
 		WRITE_ONCE(binding->data[closed[i]],
-			   min(idle, READ_ONCE(kernel[closed[i]])));
+			   idle - mult_frac(idle - least, step, steps));
+	}
 }
 
 static bool half_open(const struct weir_binding *binding, unsigned int state)
@@ -162,7 +176,7 @@ void weir_binding_configure(struct weir_binding *binding,
 		if (!half_open(binding, i))
 			WRITE_ONCE(binding->data[i], idle);
 	cap_half_open(binding, dest->wn->net, idle);
-	cap_closed(binding, dest->wn->net, idle);
+	weir_binding_squeeze(binding, dest->wn->net, 0, 1);
 	WRITE_ONCE(binding->hairpin, opt->hairpin);
 
 	/* A backend that would be chosen again, because nobody is healthy, is

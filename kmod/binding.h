@@ -104,6 +104,15 @@ void weir_binding_configure(struct weir_binding *binding,
 			    const struct weir_backend *be);
 
 /**
+ * weir_binding_squeeze() - shorten the life of closed connections
+ * @step: of @steps from idle-timeout down to what the kernel gives them
+ *
+ * weir_net.lock.
+ */
+void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
+			  u32 step, u32 steps);
+
+/**
  * weir_binding_mark() - set flags of the state word; weir_net.lock
  */
 void weir_binding_mark(struct weir_binding *binding, u32 flags);

@@ -16,6 +16,7 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 #include <net/route.h>
 
+#include "binding.h"
 #include "config.h"
 #include "guard.h"
 #include "netns.h"
@@ -180,28 +181,46 @@ static unsigned int guard_icmp_error(struct weir_net *wn,
 	return weir_guard_no_rule(wn, cfg, skb, state, &packet->tuple);
 }
 
-/* With nf_conntrack_tcp_loose=0 conntrack makes no entry for a segment in
- * mid-stream. The client is told, unless it is a stray of a flow that lives: a
- * reset could then cut that one (decision 22).
- */
-static bool not_picked_up(struct weir_net *wn, const struct sk_buff *skb,
-			  const struct nf_hook_state *state,
-			  const struct weir_packet *packet)
+/* Is there an entry for the tuple of this packet, and is it a half-open one of ours? */
+static bool find_entry(struct weir_net *wn, const struct sk_buff *skb,
+		       const struct nf_hook_state *state, bool *half_open)
 {
 	struct nf_conntrack_tuple_hash *hash;
 	struct nf_conntrack_tuple tuple;
+	struct nf_conn *ct;
 
-	if (packet->tuple.proto != IPPROTO_TCP || packet->opens ||
-	    READ_ONCE(wn->net->ct.nf_ct_proto.tcp.tcp_loose))
-		return false;
+	*half_open = false;
 	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), state->pf,
 			       state->net, &tuple))
 		return false;
 	hash = nf_conntrack_find_get(wn->net, &nf_ct_zone_dflt, &tuple);
 	if (!hash)
-		return true;
-	nf_ct_put(nf_ct_tuplehash_to_ctrack(hash));
-	return false;
+		return false;
+	ct = nf_ct_tuplehash_to_ctrack(hash);
+	*half_open = weir_binding_of(ct) &&
+		     READ_ONCE(ct->proto.tcp.state) == TCP_CONNTRACK_SYN_SENT;
+	nf_ct_put(ct);
+	return true;
+}
+
+/* A segment in mid-stream that conntrack does not take. Two kinds are answered by a
+ * reset, without which the client would wait for ever: with nf_conntrack_tcp_loose=0
+ * one that has no entry (decision 22), and a bare ACK that meets a half-open entry. It
+ * answers the SYN-ACK of a backend that was replaced meanwhile; the new one never sent
+ * it. A stray of a flow that lives is not answered: the reset could cut that one.
+ */
+static unsigned int guard_segment(struct weir_net *wn, struct sk_buff *skb,
+				  const struct nf_hook_state *state,
+				  const struct weir_packet *packet)
+{
+	bool half_open, known = find_entry(wn, skb, state, &half_open);
+	bool loose = READ_ONCE(wn->net->ct.nf_ct_proto.tcp.tcp_loose);
+
+	if (!packet->opens && !packet->tcp_rst &&
+	    (half_open || (!known && !loose)))
+		weir_reject(wn, skb, state);
+	return weir_drop(wn, !known && !loose && !packet->opens ?
+			 WEIR_R_NO_LOOSE : WEIR_R_INVALID, skb, state);
 }
 
 static unsigned int guard_invalid(struct weir_net *wn,
@@ -215,11 +234,9 @@ static unsigned int guard_invalid(struct weir_net *wn,
 	if (packet->icmp_error)
 		return guard_icmp_error(wn, cfg, skb, state, packet);
 	if (has_rule(cfg, tuple)) {
-		if (!not_picked_up(wn, skb, state, packet))
-			return weir_drop(wn, WEIR_R_INVALID, skb, state);
-		if (!packet->tcp_rst)
-			weir_reject(wn, skb, state);
-		return weir_drop(wn, WEIR_R_NO_LOOSE, skb, state);
+		if (tuple->proto == IPPROTO_TCP)
+			return guard_segment(wn, skb, state, packet);
+		return weir_drop(wn, WEIR_R_INVALID, skb, state);
 	}
 	if (is_source(cfg, tuple->family, &tuple->src, tuple->proto,
 		      tuple->sport) ||

@@ -25,6 +25,7 @@
 #include "config.h"
 #include "guard.h"
 #include "hook.h"
+#include "limit.h"
 #include "nat.h"
 #include "netns.h"
 #include "packet.h"
@@ -393,6 +394,7 @@ int weir_hook_enable(struct weir_net *wn, u8 family)
 	if (err)
 		goto err_verify;
 	wn->hooked[v6] = true;
+	weir_limit_start(wn);
 	return 0;
 
 err_verify:

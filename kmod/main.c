@@ -16,6 +16,7 @@
 #include "dest.h"
 #include "draft.h"
 #include "hook.h"
+#include "limit.h"
 #include "netlink.h"
 #include "netns.h"
 #include "session.h"
@@ -59,6 +60,7 @@ static int __net_init net_init(struct net *net)
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
 	weir_sweep_init(wn);
+	weir_limit_init(wn);
 	err = alloc_reasons(wn);
 	if (err)
 		return err;
@@ -84,6 +86,7 @@ static void net_close(struct weir_net *wn)
 		return;
 	WRITE_ONCE(wn->closing, true);
 	synchronize_net();
+	weir_limit_exit(wn);
 	weir_sweep_exit(wn);
 	weir_sweep_all(wn);
 }

@@ -46,6 +46,12 @@ struct weir_net {
 	u32 sweep_generation;			/* what the last walk was for, */
 	u32 sweep_walks;			/* and how many it has had */
 
+	struct delayed_work limit;		/* looks how many flows there are */
+	u32 max_flows;				/* net.weir.max_flows, */
+	bool max_flows_written;			/* if it was written */
+	u32 fullness;				/* that closed states know of, */
+	u32 fullness_generation;		/* and since which configuration */
+
 	struct ctl_table *sysctl_table;
 	struct ctl_table_header *sysctl_header;
 };

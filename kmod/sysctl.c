@@ -9,8 +9,11 @@
 #include "compat/hex.h"
 #include "compat/sysctl.h"
 #include "config.h"
+#include "limit.h"
 #include "netns.h"
+#include "session.h"
 #include "sysctl.h"
+#include "track.h"
 
 #define KEY_DIGITS	(2 * WEIR_HASH_KEY_LEN)
 
@@ -59,6 +62,50 @@ static int do_hash_key(weir_handler_table *table, int write, void *buffer,
 	return err;
 }
 
+/* What does not fit is refused, and nothing is changed. */
+static int do_number(weir_handler_table *table, int write, void *buffer,
+		     size_t *lenp, loff_t *ppos, unsigned int *value,
+		     unsigned int least, unsigned int most)
+{
+	struct ctl_table mine = {
+		.data	= value,
+		.maxlen	= sizeof(*value),
+		.extra1	= &least,
+		.extra2	= &most,
+	};
+
+	return proc_douintvec_minmax(&mine, write, buffer, lenp, ppos);
+}
+
+static int do_max_sessions(weir_handler_table *table, int write, void *buffer,
+			   size_t *lenp, loff_t *ppos)
+{
+	struct weir_net *wn = table->extra1;
+	unsigned int value = READ_ONCE(wn->max_sessions);
+	int err;
+
+	err = do_number(table, write, buffer, lenp, ppos, &value,
+			WEIR_SESSIONS_MIN, WEIR_SESSIONS_MAX);
+	if (!err && write)
+		err = weir_session_resize(wn, value);
+	return err;
+}
+
+static int do_max_flows(weir_handler_table *table, int write, void *buffer,
+			size_t *lenp, loff_t *ppos)
+{
+	struct weir_net *wn = table->extra1;
+	unsigned int value = weir_limit_effective(wn);
+	int err;
+
+	err = do_number(table, write, buffer, lenp, ppos, &value, 0, INT_MAX);
+	if (!err && write) {
+		WRITE_ONCE(wn->max_flows, value);
+		WRITE_ONCE(wn->max_flows_written, true);
+	}
+	return err;
+}
+
 static const struct ctl_table template[] = {
 	{
 		.procname	= "hash_key",
@@ -72,12 +119,24 @@ static const struct ctl_table template[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
+	}, {
+		.procname	= "max_flows",
+		.mode		= 0644,
+		.maxlen		= sizeof(int),
+		.proc_handler	= do_max_flows,
+	}, {
+		.procname	= "max_sessions",
+		.mode		= 0644,
+		.maxlen		= sizeof(int),
+		.proc_handler	= do_max_sessions,
 	},
 };
 
 enum {
 	HASH_KEY,
 	LOG_DROPS,
+	MAX_FLOWS,
+	MAX_SESSIONS,
 };
 
 int weir_sysctl_init(struct weir_net *wn)
@@ -90,6 +149,8 @@ int weir_sysctl_init(struct weir_net *wn)
 		return -ENOMEM;
 	memcpy(table, template, sizeof(template));
 	table[HASH_KEY].extra1 = wn;
+	table[MAX_FLOWS].extra1 = wn;
+	table[MAX_SESSIONS].extra1 = wn;
 	table[LOG_DROPS].data = &wn->log_drops;
 	wn->sysctl_header = weir_register_net_sysctl(wn->net, "net/weir", table,
 						     ARRAY_SIZE(template));
