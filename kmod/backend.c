@@ -30,6 +30,7 @@ int weir_group_add(struct weir_service *svc, const struct weir_group *group,
 		   struct netlink_ext_ack *extack)
 {
 	struct weir_group *groups;
+	u32 at;
 
 	if (!weir_name_ok(group->name))
 		return weir_refuse(extack, -EINVAL,
@@ -44,7 +45,13 @@ int weir_group_add(struct weir_service *svc, const struct weir_group *group,
 	if (!groups)
 		return -ENOMEM;
 	svc->groups = groups;
-	svc->groups[svc->nr_groups++] = *group;
+	for (at = svc->nr_groups; at > 0; at--)
+		if (strcmp(groups[at - 1].name, group->name) < 0)
+			break;
+	memmove(&groups[at + 1], &groups[at],
+		(svc->nr_groups - at) * sizeof(*groups));
+	groups[at] = *group;
+	svc->nr_groups++;
 	return 0;
 }
 

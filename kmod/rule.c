@@ -36,6 +36,20 @@ bool weir_rule_equal(const struct weir_rule *a, const struct weir_rule *b)
 	       !memcmp(a->ports, b->ports, a->nr_ports * sizeof(u16));
 }
 
+/* The order in which rules are listed: by VIP, protocol and ports. */
+static int cmp_rule(const struct weir_rule *a, const struct weir_rule *b)
+{
+	int i, cmp = weir_addr_cmp(&a->vip, &b->vip);
+
+	if (!cmp)
+		cmp = a->plen - b->plen;
+	if (!cmp)
+		cmp = a->proto - b->proto;
+	for (i = 0; !cmp && i < min(a->nr_ports, b->nr_ports); i++)
+		cmp = a->ports[i] - b->ports[i];
+	return cmp ?: a->nr_ports - b->nr_ports;
+}
+
 static struct weir_rule *find_rule(const struct weir_service *svc,
 				   const struct weir_rule *rule)
 {
@@ -79,6 +93,7 @@ int weir_rule_add(struct weir_service *svc, const struct weir_rule *rule,
 		  struct netlink_ext_ack *extack)
 {
 	struct weir_rule *rules, copy = *rule;
+	u32 at;
 	int err;
 
 	err = check_rule(svc, rule, extack);
@@ -97,7 +112,13 @@ int weir_rule_add(struct weir_service *svc, const struct weir_rule *rule,
 		if (!copy.ports)
 			return -ENOMEM;
 	}
-	svc->rules[svc->nr_rules++] = copy;
+	for (at = svc->nr_rules; at > 0; at--)
+		if (cmp_rule(&rules[at - 1], rule) < 0)
+			break;
+	memmove(&rules[at + 1], &rules[at],
+		(svc->nr_rules - at) * sizeof(*rules));
+	rules[at] = copy;
+	svc->nr_rules++;
 	weir_service_set_family(svc);
 	return 0;
 }

@@ -97,9 +97,10 @@ struct weir_service {
 	struct weir_options opt;
 	char *health_check;	/* NUL-terminated, NULL for none; owned */
 
-	struct weir_rule *rules;
-	struct weir_group *groups;	/* "default" is not in it unless declared */
-	struct weir_backend *backends;	/* ascending by address once finished */
+	/* All three are kept in the order in which they are listed. */
+	struct weir_rule *rules;	/* ascending by VIP, protocol, ports */
+	struct weir_group *groups;	/* by name; "default" only if declared */
+	struct weir_backend *backends;	/* by address */
 	u32 nr_rules, nr_groups, nr_backends;
 	u32 max_rules, max_groups, max_backends;
 
