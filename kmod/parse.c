@@ -2,6 +2,7 @@
 /*
  * parse - attributes of a request as structures, each value checked
  */
+#include <linux/ctype.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/netlink.h>
@@ -19,6 +20,8 @@
 
 /* Enough for "service NAME: backend ADDRESS" and its like. */
 #define LABEL_LEN	128
+
+#define QUOTE_LEN	40
 
 #define DRAIN_MAX	3600
 
@@ -195,23 +198,37 @@ static int parse_number(const struct nlattr *attr, const struct number *number,
 	return 0;
 }
 
-/* A name, or what looks like one to somebody who made a mistake. */
+/* What of a bad name a message repeats: as much as helps, and nothing that does
+ * something to a terminal.
+ */
+static void quote(char out[QUOTE_LEN + 1], const char *text, int len)
+{
+	int i;
+
+	len = min(len, QUOTE_LEN);
+	for (i = 0; i < len; i++)
+		out[i] = isascii(text[i]) && isprint(text[i]) ? text[i] : '?';
+	out[i] = '\0';
+}
+
 static int parse_name(const struct nlattr *attr, const char *label,
 		      char name[WEIR_NAME_MAX + 1],
 		      struct netlink_ext_ack *extack)
 {
 	const char *text = nla_data(attr);
 	int len = nla_len(attr) - 1;
+	char quoted[QUOTE_LEN + 1];
 
 	if (len <= WEIR_NAME_MAX && !text[len] && strlen(text) == len) {
 		memcpy(name, text, len + 1);
 		if (weir_name_ok(name))
 			return 0;
 	}
+	quote(quoted, text, len);
 	return weir_refuse_attr(extack, attr, -EINVAL,
-				"%s \"%*pE\"%s: a name is 1 to %d of letters, digits, '.', '_', '-'",
-				label, min(len, 40), text,
-				len > 40 ? "..." : "", WEIR_NAME_MAX);
+				"%s \"%s\"%s: a name is 1 to %d of letters, digits, '.', '_', '-'",
+				label, quoted, len > QUOTE_LEN ? "..." : "",
+				WEIR_NAME_MAX);
 }
 
 int weir_parse_service_name(const struct nlattr *attr,
