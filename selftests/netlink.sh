@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The netlink family from the outside, byte by byte: what is set is read back, refusals say
+# why, transactions are all or nothing, dumps are resumed and flagged, events are complete,
+# capabilities are asked for, and malformed messages do nothing.
+#
+#   lb    one namespace, no link: netlink only
+
+# shellcheck source=nl.sh
+. "$(dirname "$0")/nl.sh"
+
+nl_up
+for topic in read refusals txn dump events caps malformed; do
+	judge in_ns lb "$PYTHON" "$HERE/py/netlink_$topic.py"
+done
+finish
