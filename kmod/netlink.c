@@ -18,11 +18,13 @@
 #include <linux/skbuff.h>
 #include <linux/weir.h>
 #include <net/genetlink.h>
+#include <net/sock.h>
 
 #include "binding.h"
 #include "config.h"
 #include "ctstat.h"
 #include "draft.h"
+#include "answer.h"
 #include "fill.h"
 #include "flows.h"
 #include "lookup.h"
@@ -32,6 +34,7 @@
 #include "policy.h"
 #include "refuse.h"
 #include "request.h"
+#include "session.h"
 #include "stats.h"
 
 /* The answer to a commit, in a buffer that recv() of any tool has room for. */
@@ -381,21 +384,6 @@ static struct notifier_block socket_notifier = {
  * Single answers
  */
 
-static int put_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
-{
-	const struct weir_config *cfg = live_config(wn);
-
-	if (nla_put_string(reply, WEIR_A_VERSION, THIS_MODULE->version) ||
-	    nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ||
-	    nla_put_u32(reply, WEIR_A_N_SERVICES, cfg->nr_services) ||
-	    nla_put_u32(reply, WEIR_A_N_HELD, weir_binding_reap(wn)))
-		return -EMSGSIZE;
-	if (with_key && nla_put(reply, WEIR_A_HASH_KEY, WEIR_HASH_KEY_LEN,
-				&cfg->key))
-		return -EMSGSIZE;
-	return 0;
-}
-
 static int info_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct net *net = genl_info_net(info);
@@ -410,25 +398,9 @@ static int info_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!reply)
 		return -ENOMEM;
 	mutex_lock(&wn->lock);
-	err = put_info(reply, wn, with_key);
+	err = weir_answer_info(reply, wn, with_key);
 	mutex_unlock(&wn->lock);
 	return reply_send(reply, hdr, info, err);
-}
-
-static int put_verdict(struct sk_buff *reply, struct weir_net *wn,
-		       const struct weir_tuple *tuple, bool syn)
-{
-	const struct weir_config *cfg;
-	struct weir_verdict verdict = {};
-	int err;
-
-	rcu_read_lock();
-	cfg = rcu_dereference(wn->config);
-	weir_lookup(wn, cfg, tuple, syn, &verdict);
-	err = nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ?:
-	      weir_fill_verdict(reply, WEIR_A_VERDICT, &verdict);
-	rcu_read_unlock();
-	return err;
 }
 
 static int lookup_doit(struct sk_buff *skb, struct genl_info *info)
@@ -450,7 +422,7 @@ static int lookup_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = reply_new(info, NLMSG_DEFAULT_SIZE, &hdr);
 	if (!reply)
 		return -ENOMEM;
-	err = put_verdict(reply, wn, &tuple, syn);
+	err = weir_answer_lookup(reply, wn, &tuple, syn);
 	return reply_send(reply, hdr, info, err);
 }
 
@@ -490,8 +462,7 @@ static int flow_flush_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = reply_new(info, NLMSG_DEFAULT_SIZE, &hdr);
 	if (!reply)
 		return -ENOMEM;
-	err = nla_put_u32(reply, WEIR_A_GENERATION, live_generation(wn)) ?:
-	      nla_put_u32(reply, WEIR_A_N_FLOWS, weir_flow_flush(wn, &filter));
+	err = weir_answer_flush(reply, wn, &filter);
 	return reply_send(reply, hdr, info, err);
 }
 
@@ -504,6 +475,7 @@ static int flow_flush_doit(struct sk_buff *skb, struct genl_info *info)
 
 struct flow_dump {
 	struct weir_flow_cursor cursor;
+	u32 session;
 	bool begun;
 };
 
@@ -543,6 +515,22 @@ static int put_flow(const struct weir_flow *flow, void *arg)
 	return 0;
 }
 
+static int put_session(const struct weir_session_view *session, void *arg)
+{
+	struct flow_sink *sink = arg;
+	void *hdr = put_dump(sink->skb, sink->cb, WEIR_CMD_FLOW_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(sink->skb, WEIR_A_GENERATION, sink->generation) ||
+	    weir_fill_session(sink->skb, WEIR_A_SESSION, session)) {
+		genlmsg_cancel(sink->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(sink->skb, hdr);
+	return 0;
+}
+
 static int flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weir_net *wn = weir_net(sock_net(skb->sk));
@@ -566,8 +554,10 @@ static int flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	}
 	dump->begun = true;
-	return dump_result(skb, weir_flow_dump(wn, &filter, &dump->cursor,
-					       put_flow, &sink));
+	err = weir_flow_dump(wn, &filter, &dump->cursor, put_flow, &sink) ?:
+	      weir_session_dump(wn, &filter, &dump->session, put_session,
+				&sink);
+	return dump_result(skb, err);
 }
 
 enum object {
