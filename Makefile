@@ -5,6 +5,10 @@ make                the module and the tools, for this machine's kernel
 make install        into $$(DESTDIR), the tools below $$(PREFIX), /usr/local
 make demo           see it work, in a virtual machine; installs what it needs
 make check          every test, in virtual machines; installs what it needs
+make check-kernels  the guest tests on three kernels: this release's, the one of its
+                    backports and the one of Debian unstable
+make check-debug    the guest tests on kernels with KASAN, lockdep and kmemleak, which
+                    are built first (half an hour on two CPUs, once)
 make sparse         static checks of the module
 make clean
 
@@ -29,7 +33,7 @@ TESTS ?=
 BUILD = $(CURDIR)/build/$(RELEASE)
 KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) CONFIG_DEBUG_INFO_BTF_MODULES=
 
-.PHONY: all module tools install demo check sparse clean help check-config links
+.PHONY: all module tools install demo check check-kernels check-debug sparse clean help check-config links
 all: module tools
 
 module: links
@@ -73,6 +77,14 @@ demo:
 check:
 	@selftests/deps
 	+@selftests/check/run -k '$(KERNEL)' $(TESTS)
+
+check-kernels:
+	@selftests/deps mmdebstrap
+	+@selftests/check/kernels $(TESTS)
+
+check-debug:
+	@selftests/deps flex bison libelf-dev
+	+@selftests/check/debug $(TESTS)
 
 clean:
 	rm -rf build
