@@ -3,7 +3,6 @@
  * choose - the backend that a packet leads to: tracking entry, else hash
  */
 #include <linux/kernel.h>
-#include <linux/string.h>
 
 #include "choose.h"
 #include "config.h"
@@ -14,16 +13,14 @@ static bool from_session(struct weir_net *wn, const struct weir_service *svc,
 			 const struct weir_tuple *tuple,
 			 struct weir_choice *choice)
 {
-	struct weir_session session;
-
 	if (!choice->track_fields)
 		return false;
 	choice->has_session = weir_session_find(wn, svc, tuple,
-						choice->track_fields, &session,
-						&choice->at);
+						choice->track_fields,
+						&choice->session, &choice->at);
 	if (!choice->has_session)
 		return false;
-	choice->backend = weir_session_backend(svc, &session);
+	choice->backend = weir_session_backend(svc, &choice->session);
 	choice->kept = choice->backend &&
 		       weir_session_usable(choice->backend, tuple->proto);
 	return choice->kept;
@@ -33,11 +30,13 @@ void weir_choose(struct weir_net *wn, const struct weir_config *cfg,
 		 const struct weir_service *svc, const struct weir_tuple *tuple,
 		 struct weir_choice *choice)
 {
-	memset(choice, 0, sizeof(*choice));
+	choice->has_session = false;
+	choice->kept = false;
 	choice->track_fields = weir_session_fields(svc, tuple);
 	if (from_session(wn, svc, tuple, choice))
 		return;
 	choice->backend = NULL;
+	choice->slot = 0;
 	choice->key_fields = weir_select_fields(svc->opt.affinity, tuple);
 	choice->hash = weir_tuple_hash(tuple, choice->key_fields, &cfg->key);
 	if (!svc->table)

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "track.h"
+
 struct weir_backend;
 struct weir_config;
 struct weir_net;
@@ -19,6 +21,7 @@ struct weir_choice {
 	bool has_session;		/* a live one was found at @at */
 	bool kept;			/* the choice is what it names */
 	u32 at;
+	struct weir_session session;	/* if @has_session */
 	/* Of the hash; written if @backend is set and not @kept. */
 	unsigned int key_fields;
 	u64 hash;

@@ -13,6 +13,7 @@
 #include "flows.h"
 #include "lookup.h"
 #include "service.h"
+#include "session.h"
 #include "stats.h"
 
 static int put_addr(struct sk_buff *skb, int type, u8 family,
@@ -245,6 +246,29 @@ int weir_fill_flow(struct sk_buff *skb, int type, const struct weir_flow *flow)
 	return 0;
 }
 
+int weir_fill_session(struct sk_buff *skb, int type,
+		      const struct weir_session_view *session)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+	u8 family = session->family;
+
+	if (!nest ||
+	    nla_put_string(skb, WEIR_SESSION_A_SERVICE_NAME,
+			   session->service) ||
+	    nla_put_u8(skb, WEIR_SESSION_A_FIELDS, session->fields) ||
+	    put_addr(skb, WEIR_SESSION_A_SRC, family, &session->src) ||
+	    (session->fields > 1 &&
+	     put_addr(skb, WEIR_SESSION_A_DST, family, &session->dst)) ||
+	    (session->fields > 2 &&
+	     nla_put_u8(skb, WEIR_SESSION_A_PROTO, session->proto)) ||
+	    put_addr(skb, WEIR_SESSION_A_BACKEND, family, &session->backend) ||
+	    nla_put_u32(skb, WEIR_SESSION_A_EXPIRES, session->expires) ||
+	    nla_put_u8(skb, WEIR_SESSION_A_CONFIRMED, session->confirmed))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Of the service that the packet belongs to: the steps from key to backend. */
 static int put_selection(struct sk_buff *skb,
 			 const struct weir_verdict *verdict)
@@ -254,11 +278,18 @@ static int put_selection(struct sk_buff *skb,
 	if (nla_put_string(skb, WEIR_VERDICT_A_SERVICE_NAME, svc->name) ||
 	    weir_fill_rule(skb, WEIR_VERDICT_A_RULE, verdict->match.rule) ||
 	    nla_put_u8(skb, WEIR_VERDICT_A_KEY_FIELDS, verdict->key_fields) ||
+	    nla_put_u8(skb, WEIR_VERDICT_A_TRACK_FIELDS,
+		       verdict->track_fields) ||
 	    nla_put_u64_64bit(skb, WEIR_VERDICT_A_HASH, verdict->hash,
 			      WEIR_VERDICT_A_PAD) ||
 	    nla_put_u8(skb, WEIR_VERDICT_A_ELIGIBLE, svc->eligible) ||
 	    nla_put_u32(skb, WEIR_VERDICT_A_N_ELIGIBLE, svc->nr_eligible))
 		return -EMSGSIZE;
+	if (verdict->has_session &&
+	    weir_fill_session(skb, WEIR_VERDICT_A_SESSION, &verdict->session))
+		return -EMSGSIZE;
+	if (verdict->by_session)
+		return nla_put_flag(skb, WEIR_VERDICT_A_BY_SESSION);
 	if (svc->table &&
 	    (nla_put_u32(skb, WEIR_VERDICT_A_SLOT, verdict->slot) ||
 	     nla_put_u32(skb, WEIR_VERDICT_A_TABLE_SLOTS, svc->table->size)))

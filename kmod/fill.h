@@ -20,6 +20,7 @@ struct weir_flow;
 struct weir_group;
 struct weir_rule;
 struct weir_service;
+struct weir_session_view;
 struct weir_verdict;
 
 /* What to say of a backend besides what is configured. All need a backend of a
@@ -51,6 +52,9 @@ int weir_fill_backend(struct sk_buff *skb, int type,
 int weir_fill_change(struct sk_buff *skb, int type,
 		     const struct weir_change_item *item);
 int weir_fill_flow(struct sk_buff *skb, int type, const struct weir_flow *flow);
+
+int weir_fill_session(struct sk_buff *skb, int type,
+		      const struct weir_session_view *session);
 
 /**
  * weir_fill_verdict() - the answer to a lookup; RCU read lock

@@ -17,12 +17,14 @@
 #include <linux/string.h>
 
 #include "config.h"
+#include "dest.h"
 #include "index.h"
 
 enum kind {
 	KIND_VIP,
 	KIND_RULE,
 	KIND_SOURCE,
+	KIND_OWNER,	/* addr holds the id */
 };
 
 /* Stands for "all ports, and packets without ports": no packet of ours has it,
@@ -137,6 +139,7 @@ static int count(const struct weir_config *cfg, u32 *total)
 	for (s = 0; s < cfg->nr_services; s++) {
 		const struct weir_service *svc = cfg->services[s];
 
+		sum++;
 		for (r = 0; r < svc->nr_rules; r++)
 			sum += 1 + (u64)nr_keys(&svc->rules[r]) *
 				   (1 + svc->nr_backends);
@@ -158,6 +161,13 @@ static int alloc(struct weir_index *index, u32 total)
 	index->mask = buckets - 1;
 	index->seed = get_random_u32();
 	return index->entries && index->buckets ? 0 : -ENOMEM;
+}
+
+static void init_owner(struct index_key *key, u32 owner)
+{
+	memset(key, 0, sizeof(*key));
+	key->kind = KIND_OWNER;
+	memcpy(&key->addr, &owner, sizeof(owner));
 }
 
 static int add_rule(struct weir_index *index, struct weir_service *svc,
@@ -224,7 +234,10 @@ int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
 
 	for (s = 0; s < cfg->nr_services; s++) {
 		struct weir_service *svc = cfg->services[s];
+		struct index_key key;
 
+		init_owner(&key, svc->owner->id);
+		add(index, &key, svc, NULL);
 		for (r = 0; r < svc->nr_rules; r++) {
 			err = add_rule(index, svc, &svc->rules[r], clash);
 			if (err)
@@ -298,4 +311,14 @@ bool weir_index_is_source(const struct weir_index *index, u8 family,
 	 */
 	key.proto = ANY_PROTO;
 	return find(index, &key);
+}
+
+struct weir_service *weir_index_owner(const struct weir_index *index, u32 owner)
+{
+	const struct weir_index_entry *entry;
+	struct index_key key;
+
+	init_owner(&key, owner);
+	entry = find(index, &key);
+	return entry ? entry->match.service : NULL;
 }

@@ -69,4 +69,10 @@ bool weir_index_rule(const struct weir_index *index, u8 family,
 bool weir_index_is_source(const struct weir_index *index, u8 family,
 			  const struct weir_addr *addr, u8 proto, u16 port);
 
+/**
+ * weir_index_owner() - the service with this id of its run-time half
+ * Return: NULL if there is none.
+ */
+struct weir_service *weir_index_owner(const struct weir_index *index, u32 owner);
+
 #endif /* WEIR_INDEX_H */

@@ -81,10 +81,11 @@ static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
 	weir_choose(wn, cfg, svc, tuple, &choice);
 	verdict->key_fields = weir_select_fields(svc->opt.affinity, tuple);
 	verdict->hash = weir_tuple_hash(tuple, verdict->key_fields, &cfg->key);
-	verdict->slot = choice.slot;
+	verdict->slot = choice.kept ? 0 : choice.slot;
 	verdict->track_fields = weir_track_fields(svc->opt.affinity,
 						  svc->opt.tracking, tuple);
-	verdict->has_session = choice.has_session;
+	verdict->has_session = choice.has_session &&
+		weir_session_view(cfg, &choice.session, &verdict->session);
 	verdict->by_session = choice.kept;
 	if (verdict->has_flow)
 		now = weir_backend_find(svc, &verdict->flow.backend,

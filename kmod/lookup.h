@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "flows.h"
+#include "session.h"
 #include "tuple.h"
 
 struct weir_net;
@@ -25,6 +26,7 @@ struct weir_verdict {
 	u64 hash;
 	u8 track_fields;
 	bool has_session;		/* a live one was found */
+	struct weir_session_view session;
 	bool by_session;		/* and it decides */
 	/* Written when the table decides. */
 	u32 slot;

@@ -105,7 +105,7 @@ static const struct choice choices[] = {
 	{ OPTION(AFFINITY, affinity, "affinity"),
 	  WORDS(affinity_words, ALL(affinity_words)) },
 	{ OPTION(TRACKING, tracking, "tracking"),
-	  WORDS(tracking_words, BIT(WEIR_TRACKING_PER_CONNECTION)) },
+	  WORDS(tracking_words, ALL(tracking_words)) },
 	{ OPTION(PERSISTENCE, persistence, "persistence"),
 	  WORDS(persistence_words, ALL(persistence_words)) },
 	{ OPTION(DROP_IF_UNHEALTHY, drop_if_unhealthy, "drop-if-unhealthy"),

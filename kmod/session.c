@@ -5,8 +5,12 @@
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/string.h>
 
 #include "binding.h"
+#include "config.h"
+#include "flows.h"
 #include "netns.h"
 #include "service.h"
 #include "session.h"
@@ -135,4 +139,129 @@ void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 	weir_track_key(&session.key, tuple, svc->owner->id, fields);
 	if (weir_track_put(track, &session, session.used))
 		weir_count(wn, WEIR_R_SESSION_EVICTED);
+}
+
+bool weir_session_view(const struct weir_config *cfg,
+		       const struct weir_session *session,
+		       struct weir_session_view *view)
+{
+	const struct weir_service *svc =
+		weir_index_owner(&cfg->index, session->key.owner);
+	const struct weir_backend *be =
+		svc ? weir_session_backend(svc, session) : NULL;
+	u32 unused = weir_seconds() - session->used;
+
+	if (!be)
+		return false;
+	view->service = svc->name;
+	view->family = session->key.family;
+	view->fields = session->key.fields;
+	view->proto = session->key.proto;
+	view->src = session->key.src;
+	view->dst = session->key.dst;
+	view->backend = be->addr;
+	view->expires = svc->opt.idle_timeout > unused ?
+			svc->opt.idle_timeout - unused : 0;
+	view->confirmed = session->confirmed;
+	return true;
+}
+
+/* The table cannot be replaced while a walk holds the RCU read lock, but a walk over
+ * all of it would hold that too long: it goes piece by piece.
+ */
+#define PIECE	4096
+
+struct walk {
+	struct weir_net *wn;
+	const struct weir_flow_filter *filter;
+	int (*fn)(const struct weir_session_view *view, void *arg);
+	void *arg;
+	bool flush;
+	u32 nr;
+};
+
+static bool matches(const struct weir_flow_filter *filter,
+		    const struct weir_session_view *view)
+{
+	if (filter->service && strcmp(filter->service, view->service))
+		return false;
+	return !filter->has_backend ||
+	       (filter->family == view->family &&
+		!weir_addr_cmp(&filter->backend, &view->backend));
+}
+
+static int visit(struct weir_session *session, void *arg)
+{
+	struct walk *walk = arg;
+	struct weir_session_view view;
+
+	if (!weir_session_view(rcu_dereference(walk->wn->config), session,
+			       &view) ||
+	    !matches(walk->filter, &view))
+		return 0;
+	walk->nr++;
+	if (walk->flush)
+		session->dest = 0;
+	return walk->fn ? walk->fn(&view, walk->arg) : 0;
+}
+
+static int walk_sessions(struct walk *walk, u32 *at)
+{
+	struct weir_track *track;
+	bool more = true;
+	int err = 0;
+
+	while (!err && more) {
+		rcu_read_lock();
+		track = rcu_dereference(walk->wn->track);
+		more = track && *at < weir_track_size(track);
+		if (more)
+			err = weir_track_each(track, at, PIECE, weir_seconds(),
+					      visit, walk);
+		rcu_read_unlock();
+		cond_resched();
+	}
+	return err;
+}
+
+int weir_session_dump(struct weir_net *wn, const struct weir_flow_filter *filter,
+		      u32 *at,
+		      int (*fn)(const struct weir_session_view *view, void *arg),
+		      void *arg)
+{
+	struct walk walk = {
+		.wn = wn,
+		.filter = filter,
+		.fn = fn,
+		.arg = arg,
+	};
+
+	return walk_sessions(&walk, at);
+}
+
+u32 weir_session_flush(struct weir_net *wn,
+		       const struct weir_flow_filter *filter)
+{
+	struct walk walk = {
+		.wn = wn,
+		.filter = filter,
+		.flush = true,
+	};
+	u32 at = 0;
+
+	walk_sessions(&walk, &at);
+	return walk.nr;
+}
+
+u32 weir_session_count(struct weir_net *wn)
+{
+	const struct weir_flow_filter all = {};
+	struct walk walk = {
+		.wn = wn,
+		.filter = &all,
+	};
+	u32 at = 0;
+
+	walk_sessions(&walk, &at);
+	return walk.nr;
 }

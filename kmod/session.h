@@ -16,7 +16,9 @@
 
 struct weir_backend;
 struct weir_binding;
+struct weir_config;
 struct weir_dest;
+struct weir_flow_filter;
 struct weir_net;
 struct weir_service;
 struct weir_session;
@@ -90,5 +92,50 @@ bool weir_session_usable(const struct weir_backend *be, u8 proto);
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 			 const struct weir_tuple *tuple, unsigned int fields,
 			 const struct weir_backend *be);
+
+/* A session as a reader sees it. */
+struct weir_session_view {
+	const char *service;		/* lives as long as the RCU read section */
+	u8 family;
+	u8 fields;
+	u8 proto;			/* IPPROTO_*, with 3 fields */
+	struct weir_addr src, dst, backend;
+	u32 expires;			/* seconds */
+	bool confirmed;
+};
+
+/**
+ * weir_session_view() - describe a session
+ * RCU read lock. Return: false if its service or backend is gone: then it is
+ * none any more.
+ */
+bool weir_session_view(const struct weir_config *cfg,
+		       const struct weir_session *session,
+		       struct weir_session_view *view);
+
+/**
+ * weir_session_dump() - call @fn for each session that @filter names
+ * @at: cursor, begins at 0
+ * @fn: returns 0 to go on; anything else stops the walk at that session. Must not
+ *	sleep
+ *
+ * Process context, may sleep. Return: 0 at the end, or what @fn returned.
+ */
+int weir_session_dump(struct weir_net *wn, const struct weir_flow_filter *filter,
+		      u32 *at,
+		      int (*fn)(const struct weir_session_view *view, void *arg),
+		      void *arg);
+
+/**
+ * weir_session_flush() - forget sessions; may sleep
+ * Return: how many there were.
+ */
+u32 weir_session_flush(struct weir_net *wn,
+		       const struct weir_flow_filter *filter);
+
+/**
+ * weir_session_count() - sessions in use; walks the table, may sleep
+ */
+u32 weir_session_count(struct weir_net *wn);
 
 #endif /* WEIR_SESSION_H */

@@ -244,49 +244,34 @@ bool weir_track_put(struct weir_track *track, const struct weir_session *session
 	return evicted;
 }
 
-int weir_track_each(struct weir_track *track, u32 *at, u32 now,
+int weir_track_each(struct weir_track *track, u32 *at, u32 most, u32 now,
 		    int (*fn)(struct weir_session *session, void *arg),
 		    void *arg)
 {
+	u32 end = min(weir_track_size(track), *at + most);
 	struct weir_session copy;
 	int err = 0;
 
-	for (; !err && *at < track->nr_sets * WAYS; (*at)++) {
+	for (; *at < end; (*at)++) {
 		struct weir_track_set *set = &track->sets[*at / WAYS];
 		struct weir_session *entry = &track->sessions[*at];
 
-		if (READ_ONCE(entry->dest)) {
-			spin_lock_bh(&set->lock);
-			copy = *entry;
-			if (in_use(&copy, copy.idle, now))
-				err = fn(&copy, arg);
-			if (!copy.dest && entry->dest) {
-				write_seqcount_begin(&set->seq);
-				entry->dest = 0;
-				write_seqcount_end(&set->seq);
-			}
-			spin_unlock_bh(&set->lock);
+		if (!READ_ONCE(entry->dest))
+			continue;
+		spin_lock_bh(&set->lock);
+		copy = *entry;
+		if (in_use(&copy, copy.idle, now))
+			err = fn(&copy, arg);
+		if (!copy.dest && entry->dest) {
+			write_seqcount_begin(&set->seq);
+			entry->dest = 0;
+			write_seqcount_end(&set->seq);
 		}
+		spin_unlock_bh(&set->lock);
 		if (err)
 			return err;
-		if (*at % 1024 == 0)
-			cond_resched();
 	}
-	return err;
-}
-
-static int count_one(struct weir_session *session, void *arg)
-{
-	++*(u32 *)arg;
 	return 0;
-}
-
-u32 weir_track_count(struct weir_track *track, u32 now)
-{
-	u32 at = 0, n = 0;
-
-	weir_track_each(track, &at, now, count_one, &n);
-	return n;
 }
 
 void weir_track_copy(struct weir_track *to, struct weir_track *from, u32 now)

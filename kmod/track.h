@@ -116,19 +116,15 @@ bool weir_track_put(struct weir_track *track, const struct weir_session *session
 
 /**
  * weir_track_each() - call @fn for sessions in use, from *@at on
+ * @most: entries to look at
  * @fn: returns 0 to go on; else the walk stops with *@at at that entry. It may
- *	set @session->dest to 0: then the entry is freed
+ *	set @session->dest to 0: then the entry is freed. Called with the entry
+ *	locked, must not sleep
  *
- * Process context, may sleep between entries. Return: 0 at the end, or what @fn
- * returned.
+ * RCU read lock, process context. Return: 0, or what @fn returned.
  */
-int weir_track_each(struct weir_track *track, u32 *at, u32 now,
+int weir_track_each(struct weir_track *track, u32 *at, u32 most, u32 now,
 		    int (*fn)(struct weir_session *session, void *arg),
 		    void *arg);
-
-/**
- * weir_track_count() - sessions in use; walks the table, may sleep
- */
-u32 weir_track_count(struct weir_track *track, u32 now);
 
 #endif /* WEIR_TRACK_H */

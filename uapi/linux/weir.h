@@ -41,7 +41,8 @@
 /**
  * enum weir_cmd - commands
  * @WEIR_CMD_UNSPEC: never used
- * @WEIR_CMD_INFO_GET: version, generation, limits; HASH_KEY only for a reader
+ * @WEIR_CMD_INFO_GET: VERSION, GENERATION, N_SERVICES, N_HELD, N_SESSIONS,
+ *	MAX_SESSIONS, N_ENTRIES, MAX_FLOWS; HASH_KEY only for a reader
  *	with CAP_NET_ADMIN in the user namespace of the network namespace
  * @WEIR_CMD_CONFIG_GET: dump of every object, sorted: for each service one
  *	message with SERVICE, then one for each RULE, GROUP and BACKEND of it.
@@ -69,9 +70,10 @@
  *	(services), and as many CHANGE as fit
  * @WEIR_CMD_TXN_ABORT: drops what this socket staged
  * @WEIR_CMD_LOOKUP: PACKET; answered by VERDICT
- * @WEIR_CMD_FLOW_GET: dump of FLOW; optional SERVICE_NAME, BACKEND (ADDR)
- * @WEIR_CMD_FLOW_FLUSH: removes flows; optional SERVICE_NAME, BACKEND (ADDR).
- *	Answered by N_FLOWS
+ * @WEIR_CMD_FLOW_GET: dump of FLOW, then of SESSION; optional SERVICE_NAME,
+ *	BACKEND (ADDR)
+ * @WEIR_CMD_FLOW_FLUSH: removes flows and sessions; optional SERVICE_NAME, BACKEND (ADDR).
+ *	Answered by N_FLOWS and N_SESSIONS
  * @WEIR_CMD_COUNTER_GET: dump of REASON: every drop reason with its text
  * @WEIR_CMD_EVENT: notification only: GENERATION, CHANGE
  */
@@ -135,6 +137,11 @@ enum weir_cmd {
  * @WEIR_A_REASON: nest of enum weir_reason_attr
  * @WEIR_A_N_SERVICES: u32
  * @WEIR_A_N_HELD: u32, bindings kept for entries of removed backends
+ * @WEIR_A_SESSION: nest of enum weir_session_attr
+ * @WEIR_A_N_SESSIONS: u32, sessions in use
+ * @WEIR_A_MAX_SESSIONS: u32, net.weir.max_sessions
+ * @WEIR_A_N_ENTRIES: u32, conntrack entries in this namespace, ours and others'
+ * @WEIR_A_MAX_FLOWS: u32, net.weir.max_flows in force, 0 for no limit
  */
 enum weir_attr {
 	WEIR_A_UNSPEC,
@@ -163,6 +170,11 @@ enum weir_attr {
 	WEIR_A_REASON,
 	WEIR_A_N_SERVICES,
 	WEIR_A_N_HELD,
+	WEIR_A_SESSION,
+	WEIR_A_N_SESSIONS,
+	WEIR_A_MAX_SESSIONS,
+	WEIR_A_N_ENTRIES,
+	WEIR_A_MAX_FLOWS,
 
 	__WEIR_A_MAX
 };
@@ -561,6 +573,10 @@ enum weir_stay {
  * @WEIR_VERDICT_A_ELIGIBLE: u8, enum weir_eligible
  * @WEIR_VERDICT_A_N_ELIGIBLE: u32
  * @WEIR_VERDICT_A_BACKEND: nest of enum weir_backend_attr: the choice
+ * @WEIR_VERDICT_A_TRACK_FIELDS: u8, fields of the tracking key: 1, 2, 3 or 5
+ * @WEIR_VERDICT_A_SESSION: nest of enum weir_session_attr: the live session of
+ *	this packet; only where the tracking key has less than five fields
+ * @WEIR_VERDICT_A_BY_SESSION: flag: the session, not the table, decides
  */
 enum weir_verdict_attr {
 	WEIR_VERDICT_A_UNSPEC,
@@ -577,6 +593,9 @@ enum weir_verdict_attr {
 	WEIR_VERDICT_A_ELIGIBLE,
 	WEIR_VERDICT_A_N_ELIGIBLE,
 	WEIR_VERDICT_A_BACKEND,
+	WEIR_VERDICT_A_TRACK_FIELDS,
+	WEIR_VERDICT_A_SESSION,
+	WEIR_VERDICT_A_BY_SESSION,
 
 	__WEIR_VERDICT_A_MAX
 };
@@ -618,6 +637,34 @@ enum weir_flow_attr {
 };
 
 #define WEIR_FLOW_A_MAX	(__WEIR_FLOW_A_MAX - 1)
+
+/**
+ * enum weir_session_attr - one tracking entry that is coarser than a flow
+ * @WEIR_SESSION_A_UNSPEC: never used
+ * @WEIR_SESSION_A_SERVICE_NAME: string
+ * @WEIR_SESSION_A_FIELDS: u8, of its key: 1, 2 or 3
+ * @WEIR_SESSION_A_SRC: 4 or 16 bytes, the client
+ * @WEIR_SESSION_A_DST: the VIP, with 2 or 3 fields
+ * @WEIR_SESSION_A_PROTO: u8, IPPROTO_*, with 3 fields
+ * @WEIR_SESSION_A_BACKEND: address
+ * @WEIR_SESSION_A_EXPIRES: u32, seconds left
+ * @WEIR_SESSION_A_CONFIRMED: u8, 0 or 1: more than one packet came
+ */
+enum weir_session_attr {
+	WEIR_SESSION_A_UNSPEC,
+	WEIR_SESSION_A_SERVICE_NAME,
+	WEIR_SESSION_A_FIELDS,
+	WEIR_SESSION_A_SRC,
+	WEIR_SESSION_A_DST,
+	WEIR_SESSION_A_PROTO,
+	WEIR_SESSION_A_BACKEND,
+	WEIR_SESSION_A_EXPIRES,
+	WEIR_SESSION_A_CONFIRMED,
+
+	__WEIR_SESSION_A_MAX
+};
+
+#define WEIR_SESSION_A_MAX	(__WEIR_SESSION_A_MAX - 1)
 
 /**
  * enum weir_reason_attr - one way in which a packet is not forwarded
