@@ -61,11 +61,7 @@ client_ip() {
 }
 
 answered() {		# KIND PORT: exchanges that a backend answered, of 200
-	local word sum=0
-	for word in $(lab call "$1" cli "$VIP" "$2" n=200 "src=$MANY+$CLIENTS" sport=3000); do
-		[[ $word != b* ]] || sum=$((sum + ${word#*=}))
-	done
-	echo "$sum"
+	answers "$(lab call "$1" cli "$VIP" "$2" n=200 "src=$MANY+$CLIENTS" sport=3000)"
 }
 
 client_ip_proto() {

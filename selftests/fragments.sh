@@ -27,15 +27,6 @@ service() {		# AFFINITY
 	END
 }
 
-# How many of the words "b1=3 b2=4 timeout=1" are answers.
-answers() {
-	local word sum=0
-	for word in $1; do
-		[[ $word != b[1-9]=* ]] || sum=$((sum + ${word#*=}))
-	done
-	echo "$sum"
-}
-
 any_order() {
 	local order
 	for order in forward reverse mixed; do
@@ -131,13 +122,11 @@ fragments() {
 }
 
 lab_up 5 udp:9000
-# The kernel waits 30 s for missing fragments; IPv6 datagrams are put together by conntrack.
-in_ns lb sysctl -qw net.ipv4.ipfrag_time=3 net.ipv6.ip6frag_time=3
-modprobe nf_defrag_ipv6
-use 4
-conf <<< "service s { rule $VIP udp 1 }"
+# The kernel waits 30 s for missing fragments; IPv6 datagrams are put together by conntrack,
+# which a service brings.
 use 6
-conf <<< "service s { rule $VIP udp 1 }"
-in_ns lb sysctl -qw net.netfilter.nf_conntrack_frag6_timeout=3
+service none
+in_ns lb sysctl -qw net.ipv4.ipfrag_time=3 net.ipv6.ip6frag_time=3 \
+	net.netfilter.nf_conntrack_frag6_timeout=3
 for_families fragments
 finish

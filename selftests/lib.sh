@@ -170,6 +170,14 @@ val() {			# KEY WORDS: the value of KEY in "key=value ...", 0 if it is not there
 	echo 0
 }
 
+answers() {		# WORDS: how many of "b1=3 b2=4 timeout=1" are answers of backends
+	local word sum=0
+	for word in $1; do
+		[[ $word != b[1-9]=* ]] || sum=$((sum + ${word#*=}))
+	done
+	echo "$sum"
+}
+
 at_least() {		# NUMBER COMMAND...: it prints that number or more
 	local least=$1 out
 	shift
@@ -555,7 +563,8 @@ dump_state() {
 			lab pcap "$TMP"
 			for name in cli "${BACKENDS[@]}"; do
 				echo "$name:"
-				tcpdump -nr "$TMP/$name.pcap" -ttt 2> /dev/null | tail -12
+				tcpdump -nr "$TMP/$name.pcap" -ttt "not icmp6 or ip6[40] < 133" \
+					2> /dev/null | tail -12
 			done
 		fi
 		echo "--- kernel log"

@@ -25,7 +25,7 @@ reuse() {
 	lab mark > /dev/null
 	words=$(lab cycle cli "$VIP" 80 "$PORT" n="$ROUNDS")
 	is "$ROUNDS connections from one port succeed" \
-		"$(($(val b1 "$words") + $(val b2 "$words")))" "$ROUNDS"
+		"$(answers "$words")" "$ROUNDS"
 	between "none waited for a retransmission ($words)" "$(val max_ms "$words")" 0 900
 	is "one SYN on the wire for each" "$(lab count 'tcp and syn and not ack')" "$ROUNDS"
 

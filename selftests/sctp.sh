@@ -74,7 +74,7 @@ many_clients() {
 	lab mark > /dev/null
 	words=$(lab call sctp cli "$VIP" "$PORT" n=60 "src=$MANY+20" sport=7000 window=8)
 	is "60 associations of 20 clients come up ($words)" \
-		"$(($(val b1 "$words") + $(val b2 "$words")))" 60
+		"$(answers "$words")" 60
 	is "each client has one backend" "$(lab owners "$INIT" src)" "keys=20 split=0"
 	between "both backends have clients" "$(lab distinct "$INIT" ns)" 2 2
 }

@@ -65,7 +65,7 @@ downloads() {
 	lab mark > /dev/null
 	words=$(lab call tcp far "$VIP" 80 n=30 ask=200000 timeout=30)
 	is "30 downloads of 200 kB finish ($words)" \
-		"$(($(val b1 "$words") + $(val b2 "$words") + $(val b3 "$words")))" 30
+		"$(answers "$words")" 30
 	between "packets were too big on the way" "$(lab count "$PTB")" 1 1000
 	is "each notice reached the backend that owns the flow" "$(val split "$(lab owners \
 		"tcp or $PTB" "(inner['dst'], inner['dport']) if inner else (src, sport)")")" 0
@@ -81,7 +81,7 @@ datagrams() {
 	is "answers of 1400 bytes are lost while the path MTU is unknown" "$words" "timeout=6"
 	words=$(lab call udp far "$VIP" 53 n=6 "src=$FARS+6" sport=4000 ask=1400)
 	is "and arrive once it is known ($words)" \
-		"$(($(val b1 "$words") + $(val b2 "$words") + $(val b3 "$words")))" 6
+		"$(answers "$words")" 6
 	drops_are "weir dropped nothing" none
 }
 

@@ -370,9 +370,11 @@ class Agent:
             body = packet.too_big(src, dst, int(mtu), about[:keep])
         elif kind == "init":
             proto, body = packet.SCTP, packet.sctp_init(sport, dport, int(ident))
-        else:       # gre, esp, ah: opaque to everybody on the way
-            body = {"gre": b"\0\0\x88\xb5", "esp": b"\0\0\x12\x34\0\0\0\1",
-                    "ah": b"\x3b\4\0\0\0\0\x12\x34\0\0\0\1" + b"\0" * 12}[kind] + data
+        elif kind == "ah":      # transport mode: UDP behind it
+            body = struct.pack("!BBHII12x", packet.UDP, 4, 0, 0x1234, 1) + \
+                packet.udp(src, dst, sport, dport, data)
+        else:       # gre, esp: opaque to everybody on the way
+            body = {"gre": b"\0\0\x88\xb5", "esp": b"\0\0\x12\x34\0\0\0\1"}[kind] + data
         return packet.ip(src, dst, proto, body, int(ttl))
 
     def cmd_raw(self, name, kind, src, dst, n="1", **fields):

@@ -102,8 +102,8 @@ class Load:
             if now - reported > 0.1:
                 self.report()
                 reported = now
-            rest = min(due) - time.monotonic()
-            time.sleep(max(0.001, min(rest, 0.01 if any(self.busy) else 0.1)))
+            rest = min([w for w, busy in zip(due, self.busy) if not busy] + [now + 0.1])
+            time.sleep(max(0.001, min(rest - now, 0.01 if any(self.busy) else 0.1)))
         self.report()
 
     def halt(self, *_):

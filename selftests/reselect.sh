@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A backend, rule or service is removed while flows use it. What may stay is decided at the
+# next packet: a TCP segment goes to another backend, whose reset reaches the client from the
+# VIP, a datagram is simply served by another. Others are left alone, and what the removed
+# backend still sends never reaches the client.
+#
+#   cli ==== lb ==== b1 b2 b3 (ports 80 and 53)
+#
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+tcp_moves() {
+	local words owner number others
+	web
+	drops_mark
+	lab mark > /dev/null
+	words=$(lab open "t$F" tcp cli "$VIP" 80 n=24)
+	is "24 connections are up ($words)" "$(answers "$words")" 24
+	owner=${words%%=*} number=$(val "${words%%=*}" "$words")
+	others=$(strip "$owner" "$words")
+	lab mark > /dev/null
+	weir backend del "$WEB" "$(addr "$owner")"
+	is "only those of the removed backend end, by a reset" \
+		"$(lab req "t$F")" "$others reset=$number"
+	is "the resets came from the VIP" "$(lab count 'tcp and rst' cli) $(lab count \
+		'tcp and rst and not (src == VIP and sport == 80)' cli)" "$number 0"
+	is "their segments went to other backends" "$(lab distinct \
+		"tcp and payload and not syn and ns != '$owner'" sport)" 24
+	is "nothing more reached the removed one" "$(lab count tcp "$owner")" 0
+	is "new connections do without it" \
+		"$(val "$owner" "$(lab call tcp cli "$VIP" 80 n=24)")" 0
+	is "the tool counts the moved flows" "$(moved gone)" "$number"
+	lab close "t$F" > /dev/null
+	drops_are "no packet was dropped" none
+}
+
+strip() {		# NAME WORDS: WORDS without that of NAME
+	local word out=()
+	for word in $2; do
+		[ "${word%%=*}" = "$1" ] || out+=("$word")
+	done
+	echo "${out[*]}"
+}
+
+moved() {		# WHY: flows that the service selected anew for that reason
+	wjson "sum(b['counters']['reselected-$1'] for s in J['services'] if s['name'] == '$WEB'
+		for b in s['backends'])" stats "$WEB"
+}
+
+udp_moves() {
+	local words owner number
+	web
+	words=$(lab open "u$F" udp cli "$VIP" 53 n=24)
+	is "24 UDP flows are up ($words)" "$(answers "$words")" 24
+	owner=${words%%=*} number=$(val "${words%%=*}" "$words")
+	lab mark > /dev/null
+	weir backend del "$WEB" "$(addr "$owner")"
+	words=$(lab req "u$F")
+	is "the next datagram of each is answered ($words)" "$(answers "$words")" 24
+	is "not by the removed backend" "$(val "$owner" "$words")" 0
+	is "nothing more reached it" "$(lab count udp "$owner")" 0
+	is "flows of the others did not move" \
+		"$(($(lab count udp) - number))" "$((24 - number))"
+	lab close "u$F" > /dev/null
+}
+
+# What a removed backend sends late: before the flow's next packet, and after.
+late_answers() {
+	local owner seq ack port uport
+	web
+	drops_mark
+	owner=$(lab open "l$F" tcp cli "$VIP" 80 | cut -d= -f1)
+	read -r seq ack port <<< "$(lab last "tcp and sport == 80" cli \
+		"seq + len(payload)" ackno dport)"
+	lab open "k$F" udp cli "$VIP" 53 n=24 > /dev/null
+	uport=$(lab ends "k$F" "only=$owner" | cut -d' ' -f2)
+	weir backend del "$WEB" "$(addr "$owner")"
+	lab mark > /dev/null
+	late "$owner" tcp 80 "$port" flags=PA "seq=$seq" "ack=$ack"
+	late "$owner" udp 53 "$uport"
+	drops_are "late answers are dropped: the flow has ended" ended=2
+	late "$owner" tcp 80 "$port" flags=PA "seq=$seq" "ack=$ack"
+	late "$owner" udp 53 "$uport"
+	drops_are "and again: there is no flow" "ended=2 late-answer=2"
+	is "the client's next segment is answered by a reset" "$(lab req "l$F")" reset=1
+	is "its next datagram by another backend" \
+		"$(val "$owner" "$(lab req "k$F" "only=$owner")")" 0
+	late "$owner" tcp 80 "$port" flags=PA "seq=$seq" "ack=$ack"
+	late "$owner" tcp 80 "$port" flags=SA "seq=$seq" "ack=$ack"
+	late "$owner" tcp 80 "$port" flags=RA "seq=$seq" "ack=$ack"
+	late "$owner" udp 53 "$uport"
+	drops_are "after the move they are dropped too" "ended=2 late-answer=6"
+	is "the client saw none of them" \
+		"$(lab count "payload == b'late' or tcp and src != VIP" cli)" 0
+	lab close "l$F" > /dev/null
+	lab close "k$F" > /dev/null
+}
+
+late() {		# BACKEND KIND SPORT DPORT WORD...
+	local place=$1 kind=$2 sport=$3 dport=$4
+	shift 4
+	lab raw "$place" "$kind" "$(addr "$place")" "$CLI" "sport=$sport" "dport=$dport" \
+		data=late "$@" > /dev/null
+}
+
+# With `now`, or without a drain-timeout, nothing waits; flush does the same without removing.
+flush() {
+	local owner
+	web
+	owner=$(lab open "f$F" tcp cli "$VIP" 80 | cut -d= -f1)
+	lab open "g$F" udp cli "$VIP" 53 > /dev/null
+	is "flows lists both" "$(wjson "len(J)" flows "$WEB")" 2
+	weir flush "$WEB" > /dev/null
+	is "flush leaves none" "$(wjson "len(J)" flows "$WEB")" 0
+	is "a flushed connection is picked up again, by the same table" \
+		"$(lab req "f$F")" "$owner=1"
+	is "so is a UDP flow" "$(answers "$(lab req "g$F")")" 1
+	lab close "f$F" > /dev/null
+	lab close "g$F" > /dev/null
+}
+
+rule_goes() {
+	web
+	lab open "t$F" tcp cli "$VIP" 80 n=3 > /dev/null
+	lab open "u$F" udp cli "$VIP" 53 n=3 > /dev/null
+	drops_mark
+	weir rule del "$WEB" "$VIP" udp 53
+	is "with the rule its flows go" "$(wjson "[f['proto'] for f in J]" flows "$WEB")" \
+		'["tcp", "tcp", "tcp"]'
+	lab mark > /dev/null
+	is "a datagram for it is not answered" "$(lab req "u$F" timeout=1)" timeout=3
+	drops_are "but dropped: no rule has the port" no-rule=3
+	is "no backend saw it" "$(lab count udp)" 0
+	is "flows of other rules stay" "$(answers "$(lab req "t$F")")" 3
+
+	weir service del "$WEB"
+	is "with the service all flows go" "$(wjson "len(J)" flows)" 0
+	lab mark > /dev/null
+	lab send "t$F" "anybody?" > /dev/null
+	nap 0.5
+	is "nothing reaches a backend any more" "$(lab count tcp)" 0
+	lab close "t$F" how=rst > /dev/null
+	lab close "u$F" > /dev/null
+}
+
+reselect() {
+	tcp_moves
+	udp_moves
+	late_answers
+	flush
+	rule_goes
+}
+
+lab_up 3 tcp:80 udp:53
+for_families reselect
+finish
