@@ -16,8 +16,8 @@
 
 const struct nf_conntrack_l4proto weir_binding_tag;
 
-/* Bindings of namespaces that are gone, where the kernel counts no references:
- * their memory may be freed only when no conntrack entry is left.
+/* Bindings of namespaces that are gone, to which an entry may still point: one that
+ * waits on a queue, or any at all where the kernel counts no references.
  */
 static LIST_HEAD(orphans);
 static DEFINE_SPINLOCK(orphans_lock);
@@ -243,6 +243,20 @@ unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
 	}
 }
 
+void weir_binding_refresh(const struct weir_binding *binding, struct nf_conn *ct)
+{
+	unsigned int idle = READ_ONCE(binding->data[0]);
+
+	if (nf_ct_protonum(ct) != IPPROTO_GRE ||
+	    READ_ONCE(ct->proto.gre.stream_timeout) == idle)
+		return;
+	WRITE_ONCE(ct->proto.gre.timeout, idle);
+	WRITE_ONCE(ct->proto.gre.stream_timeout, idle);
+	/* Conntrack has seen this packet already, with the old ones. */
+	if (nf_ct_is_confirmed(ct))
+		WRITE_ONCE(ct->timeout, nfct_time_stamp + idle);
+}
+
 static void free_binding(struct weir_binding *binding)
 {
 	list_del(&binding->list);
@@ -269,18 +283,14 @@ void weir_binding_exit_net(struct weir_net *wn)
 {
 	struct weir_binding *binding, *next;
 
-	list_for_each_entry_safe(binding, next, &wn->bindings, list) {
+	list_for_each_entry(binding, &wn->bindings, list)
 		weir_binding_forget(binding);
-		/* A module that is loaded later may get the tag's address. */
-		WRITE_ONCE(weir_binding_timeout(binding)->l4proto, NULL);
-		if (WEIR_TIMEOUT_COUNTED) {
+	spin_lock(&orphans_lock);
+	list_splice_init(&wn->bindings, &orphans);
+	list_for_each_entry_safe(binding, next, &orphans, list)
+		if (weir_timeout_unused(weir_binding_timeout(binding)))
 			free_binding(binding);
-			continue;
-		}
-		spin_lock(&orphans_lock);
-		list_move(&binding->list, &orphans);
-		spin_unlock(&orphans_lock);
-	}
+	spin_unlock(&orphans_lock);
 }
 
 void weir_binding_exit(void)
@@ -288,7 +298,10 @@ void weir_binding_exit(void)
 	struct weir_binding *binding, *next;
 
 	list_for_each_entry_safe(binding, next, &orphans, list) {
-		list_del(&binding->list);
-		kfree(binding);
+		/* A module that is loaded later may get the tag's address. */
+		WRITE_ONCE(weir_binding_timeout(binding)->l4proto, NULL);
+		free_binding(binding);
+		if (!WEIR_TIMEOUT_COUNTED)
+			kfree(binding);
 	}
 }

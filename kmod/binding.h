@@ -151,6 +151,15 @@ unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
 					 const struct nf_conn *ct);
 
 /**
+ * weir_binding_refresh() - timeouts of a protocol that keeps copies of them
+ * @binding: of the class for other protocols
+ *
+ * GRE reads them from the entry, where conntrack copied its own with the first
+ * packet. Return: nothing; entries of other protocols are left alone.
+ */
+void weir_binding_refresh(const struct weir_binding *binding, struct nf_conn *ct);
+
+/**
  * weir_binding_reap() - free bindings that no entry points to any more
  * weir_net.lock. Return: how many forgotten ones are still held.
  */
@@ -159,13 +168,14 @@ u32 weir_binding_reap(struct weir_net *wn);
 /**
  * weir_binding_exit_net() - let go of all bindings of a namespace
  *
- * No entry is looked at by us any more. Where the kernel does not count
- * references they are kept for weir_binding_exit().
+ * No packet of it is looked at by us any more. Those that an entry may still point
+ * to are kept for weir_binding_exit(), if not for the next namespace that goes.
  */
 void weir_binding_exit_net(struct weir_net *wn);
 
 /**
- * weir_binding_exit() - module exit, when no conntrack entry points to us
+ * weir_binding_exit() - module exit, after nf_ct_iterate_destroy() and a grace
+ *	period: where nobody counts, no entry points to us any more
  */
 void weir_binding_exit(void);
 

@@ -13,6 +13,7 @@
 
 #include "binding.h"
 #include "config.h"
+#include "dest.h"
 #include "draft.h"
 #include "netns.h"
 #include "sweep.h"
@@ -94,8 +95,11 @@ static void each_leaving(const struct weir_config *old,
 	}
 }
 
+/* @fresh: those that no packet can have met yet; before the swap, so that none ever
+ * meets them unwritten. The others take on what the new configuration says after it.
+ */
 static void configure_bindings(const struct weir_config *old,
-			       const struct weir_config *next)
+			       const struct weir_config *next, bool fresh)
 {
 	u32 s, b;
 	int i;
@@ -108,9 +112,12 @@ static void configure_bindings(const struct weir_config *old,
 		for (b = 0; b < svc->nr_backends; b++) {
 			const struct weir_backend *be = &svc->backends[b];
 
+			if (be->dest->fresh != fresh)
+				continue;
 			for (i = 0; i < WEIR_NR_CLASSES; i++)
 				weir_binding_configure(be->dest->bindings[i],
 						       &svc->opt, be);
+			be->dest->fresh = false;
 		}
 	}
 }
@@ -215,9 +222,10 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 					lockdep_is_held(&wn->lock));
 
 	next->generation = old->generation + 1;
+	configure_bindings(old, next, true);
 	rcu_assign_pointer(wn->config, next);
 
-	configure_bindings(old, next);
+	configure_bindings(old, next, false);
 	each_leaving(old, next, weir_dest_end);
 	check_rules(old, next);
 

@@ -63,6 +63,7 @@ struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
 	if (!dest)
 		return NULL;
 	refcount_set(&dest->ref, 1);
+	dest->fresh = true;
 	dest->wn = wn;
 	dest->id = ++wn->last_dest_id;
 	dest->owner = owner;

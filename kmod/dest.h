@@ -49,8 +49,10 @@ struct weir_dest {
 	u32 id;			/* never used again in this namespace, not 0 */
 	u8 family;
 	u16 port;		/* host order, 0 keeps the packet's */
-	bool ended;		/* under weir_net.lock, like folded */
-	bool folded;
+	/* Under weir_net.lock: */
+	bool fresh;		/* in no configuration yet */
+	bool ended;		/* in none any more */
+	bool folded;		/* counters were added to the owner's */
 	u32 nr_flows;		/* scratch of weir_flow_count(), weir_net.lock */
 	struct weir_counters __percpu *counters;
 	struct weir_binding *bindings[WEIR_NR_CLASSES];

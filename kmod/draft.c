@@ -288,11 +288,14 @@ static int enable_hooks(struct weir_net *wn, const struct weir_config *cfg,
 	return err;
 }
 
-static int check_base(const struct weir_draft *draft,
+static int check_commit(const struct weir_draft *draft,
 		      struct netlink_ext_ack *extack)
 {
 	u32 now = live(draft)->generation;
 
+	if (draft->wn->closing)
+		return weir_refuse(extack, -ESHUTDOWN,
+				   "the module is being unloaded");
 	if (draft->base == now)
 		return 0;
 	return weir_refuse(extack, -ESTALE,
@@ -311,7 +314,7 @@ int weir_draft_commit(struct weir_draft *draft, bool dry_run,
 	int err;
 
 	memset(sum, 0, sizeof(*sum));
-	err = check_base(draft, extack);
+	err = check_commit(draft, extack);
 	if (!err)
 		err = finish_services(draft, extack);
 	next = err ? ERR_PTR(err) : to_config(draft, extack);

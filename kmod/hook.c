@@ -44,38 +44,6 @@ static enum weir_why why_of(enum weir_stay stay)
 	}
 }
 
-/* A flow whose state word is not clean: the reference's lazy rule, judged by what
- * holds now, when its next packet is here. Only an incoming packet makes a flow
- * leave an unhealthy backend; a removed one is not heard any more either.
- */
-static unsigned int verify_doubtful(struct weir_net *wn,
-				    const struct weir_config *cfg,
-				    struct sk_buff *skb,
-				    const struct nf_hook_state *state,
-				    struct nf_conn *ct,
-				    enum ip_conntrack_info ctinfo,
-				    struct weir_binding *binding)
-{
-	enum weir_stay stay = weir_stay(cfg, ct, binding);
-	bool reply = CTINFO2DIR(ctinfo) == IP_CT_DIR_REPLY;
-
-	if (stay == WEIR_STAY_YES || (reply && stay == WEIR_STAY_UNHEALTHY)) {
-		struct weir_dest *dest = rcu_dereference(binding->dest);
-
-		if (dest)
-			weir_counters_packet(dest->counters, reply, skb->len);
-		return NF_ACCEPT;
-	}
-	if (reply) {
-		weir_nat_end(wn, ct);
-		return weir_drop(wn, WEIR_R_ENDED, skb, state);
-	}
-	/* An ICMP error belongs to the flow that it is about, and to no other. */
-	if (ctinfo == IP_CT_RELATED)
-		return weir_drop(wn, WEIR_R_ICMP_UNKNOWN, skb, state);
-	return weir_reselect(wn, cfg, skb, state, why_of(stay));
-}
-
 /* Does this packet of a running flow consult more than its entry? A SYN selects
  * anew where the tracking key has five fields (semantics 1.2); where it has fewer,
  * the session is the tracking entry.
@@ -131,6 +99,27 @@ keep:
 	return NF_ACCEPT;
 }
 
+/* A flow that may not stay: the reference's lazy rule, judged by what holds now, when
+ * its next packet is here.
+ */
+static unsigned int verify_leaving(struct weir_net *wn,
+				   const struct weir_config *cfg,
+				   struct sk_buff *skb,
+				   const struct nf_hook_state *state,
+				   struct nf_conn *ct,
+				   enum ip_conntrack_info ctinfo,
+				   enum weir_stay stay)
+{
+	if (CTINFO2DIR(ctinfo) == IP_CT_DIR_REPLY) {
+		weir_nat_end(wn, ct);
+		return weir_drop(wn, WEIR_R_ENDED, skb, state);
+	}
+	/* An ICMP error belongs to the flow that it is about, and to no other. */
+	if (ctinfo == IP_CT_RELATED)
+		return weir_drop(wn, WEIR_R_ICMP_UNKNOWN, skb, state);
+	return weir_reselect(wn, cfg, skb, state, why_of(stay));
+}
+
 static unsigned int verify_ours(struct weir_net *wn,
 				const struct weir_config *cfg,
 				struct sk_buff *skb,
@@ -141,15 +130,24 @@ static unsigned int verify_ours(struct weir_net *wn,
 {
 	struct weir_dest *dest = rcu_dereference(binding->dest);
 	bool reply = CTINFO2DIR(ctinfo) == IP_CT_DIR_REPLY;
+	enum weir_stay stay = WEIR_STAY_YES;
 
 	if (unlikely(!dest || READ_ONCE(binding->state)))
-		return verify_doubtful(wn, cfg, skb, state, ct, ctinfo, binding);
+		stay = weir_stay(cfg, ct, binding);
+	/* Only an incoming packet makes a flow leave an unhealthy backend; a removed
+	 * one is not heard any more either.
+	 */
+	if (unlikely(stay != WEIR_STAY_YES) &&
+	    !(reply && stay == WEIR_STAY_UNHEALTHY))
+		return verify_leaving(wn, cfg, skb, state, ct, ctinfo, stay);
+	if (binding->class == WEIR_CLASS_OTHER)
+		weir_binding_refresh(binding, ct);
 	if (!reply && chooses(skb, state, ctinfo, binding))
 		return verify_choice(wn, cfg, skb, state, ct, binding, dest);
 	/* The first packet was counted when it was selected; it is here again if
 	 * it passes more than once, as through a VRF.
 	 */
-	if (nf_ct_is_confirmed(ct))
+	if (dest && nf_ct_is_confirmed(ct))
 		weir_counters_packet(dest->counters, reply, skb->len);
 	return NF_ACCEPT;
 }
@@ -201,16 +199,26 @@ static unsigned int verify_unbound(struct weir_net *wn,
 	return weir_reselect(wn, cfg, skb, state, WEIR_WHY_ADOPTED);
 }
 
-static bool source_routed(const struct weir_config *cfg,
-			  const struct sk_buff *skb,
-			  const struct nf_hook_state *state)
+/* IPv6 extension headers are passed over, but for two (decision 25, and AH). */
+static unsigned int verify_extension(struct weir_net *wn,
+				     const struct weir_config *cfg,
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state)
 {
+	enum weir_extension extension = weir_packet_extension(skb);
 	struct weir_addr vip;
 
-	if (state->pf != NFPROTO_IPV6 || !weir_packet_source_routed(skb))
-		return false;
+	if (likely(extension == WEIR_EXTENSION_NONE))
+		return NF_ACCEPT;
 	memcpy(&vip, &ipv6_hdr(skb)->daddr, sizeof(vip));
-	return weir_index_is_vip(&cfg->index, AF_INET6, &vip);
+	if (!weir_index_is_vip(&cfg->index, AF_INET6, &vip))
+		return NF_ACCEPT;
+	if (extension == WEIR_EXTENSION_SOURCE_ROUTE)
+		return weir_drop(wn, WEIR_R_ROUTING_HEADER, skb, state);
+	/* To the router itself, for which there is no rule, it may come. */
+	if (weir_guard_is_local(wn, AF_INET6, &vip))
+		return NF_ACCEPT;
+	return weir_drop(wn, WEIR_R_AH, skb, state);
 }
 
 static unsigned int verify(struct weir_net *wn, struct sk_buff *skb,
@@ -221,8 +229,9 @@ static unsigned int verify(struct weir_net *wn, struct sk_buff *skb,
 	struct weir_binding *binding;
 	struct nf_conn *ct;
 
-	if (source_routed(cfg, skb, state))
-		return weir_drop(wn, WEIR_R_ROUTING_HEADER, skb, state);
+	if (state->pf == NFPROTO_IPV6 &&
+	    verify_extension(wn, cfg, skb, state) != NF_ACCEPT)
+		return NF_DROP;
 	ct = nf_ct_get(skb, &ctinfo);
 	if (!ct)
 		return weir_guard_no_entry(wn, cfg, skb, state,

@@ -82,9 +82,14 @@ err_reasons:
 /* While NAT and the guard are still there, so that nothing passes untranslated. */
 static void net_close(struct weir_net *wn)
 {
-	if (wn->closing)
+	/* A writer that is at it finishes; the next one is refused. */
+	mutex_lock(&wn->lock);
+	if (wn->closing) {
+		mutex_unlock(&wn->lock);
 		return;
+	}
 	WRITE_ONCE(wn->closing, true);
+	mutex_unlock(&wn->lock);
 	synchronize_net();
 	weir_limit_exit(wn);
 	weir_sweep_exit(wn);
@@ -108,8 +113,6 @@ static void __net_exit net_exit(struct net *net)
 	struct weir_net *wn = weir_net(net);
 
 	weir_sysctl_exit(wn);
-	/* A write to net.weir.hash_key may have asked for one more. */
-	weir_sweep_exit(wn);
 	weir_sweep_all(wn);
 	mutex_lock(&wn->lock);
 	weir_draft_free(wn->draft);

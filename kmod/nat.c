@@ -165,6 +165,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	if (!keep_ours(ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
+	weir_binding_refresh(binding, ct);
 	syn = tuple.proto == IPPROTO_TCP &&
 	      weir_packet_opens(skb, tuple.family, tuple.proto);
 	if (syn)

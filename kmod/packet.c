@@ -178,22 +178,35 @@ bool weir_packet_fragmented(const struct sk_buff *skb, u8 family)
 	return IP6CB(skb)->frag_max_size;
 }
 
-bool weir_packet_source_routed(const struct sk_buff *skb)
+static bool is_source_routed(const struct sk_buff *skb)
 {
 	const struct ipv6_rt_hdr *hdr;
 	struct ipv6_rt_hdr buf;
+	unsigned int offset = 0;
+
+	if (ipv6_find_hdr(skb, &offset, NEXTHDR_ROUTING, NULL, NULL) < 0)
+		return false;
+	hdr = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	return hdr && hdr->type == IPV6_SRCRT_TYPE_0 && hdr->segments_left;
+}
+
+enum weir_extension weir_packet_extension(const struct sk_buff *skb)
+{
 	unsigned int offset = 0;
 
 	switch (ipv6_hdr(skb)->nexthdr) {
 	case NEXTHDR_HOP:
 	case NEXTHDR_DEST:
 	case NEXTHDR_ROUTING:
+	case NEXTHDR_AUTH:
 		break;
 	default:
-		return false;
+		return WEIR_EXTENSION_NONE;
 	}
-	if (ipv6_find_hdr(skb, &offset, NEXTHDR_ROUTING, NULL, NULL) < 0)
-		return false;
-	hdr = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	return hdr && hdr->type == IPV6_SRCRT_TYPE_0 && hdr->segments_left;
+	if (is_source_routed(skb))
+		return WEIR_EXTENSION_SOURCE_ROUTE;
+	/* Conntrack passes over it like over any other: to us it is the protocol. */
+	if (ipv6_find_hdr(skb, &offset, NEXTHDR_AUTH, NULL, NULL) >= 0)
+		return WEIR_EXTENSION_AH;
+	return WEIR_EXTENSION_NONE;
 }

@@ -70,9 +70,17 @@ bool weir_packet_seq(const struct sk_buff *skb, u8 family, __be32 *seq);
  */
 bool weir_packet_fragmented(const struct sk_buff *skb, u8 family);
 
+/* An IPv6 extension header that a packet to a VIP must not have. */
+enum weir_extension {
+	WEIR_EXTENSION_NONE,
+	WEIR_EXTENSION_SOURCE_ROUTE,	/* type 0, with segments left */
+	WEIR_EXTENSION_AH,		/* authenticates what we translate */
+};
+
 /**
- * weir_packet_source_routed() - IPv6 type 0 routing header with segments left?
+ * weir_packet_extension() - look for one
+ * @skb: IPv6
  */
-bool weir_packet_source_routed(const struct sk_buff *skb);
+enum weir_extension weir_packet_extension(const struct sk_buff *skb);
 
 #endif /* WEIR_PACKET_H */

@@ -47,7 +47,7 @@ static const struct {
 	[WEIR_R_ROUTING_HEADER] = { "routing-header",
 		"to a VIP, with an IPv6 type 0 routing header" },
 	[WEIR_R_AH] = { "ah",
-		"an AH packet to a rule for any protocol: translation breaks it" },
+		"an AH packet to a VIP: translation would break it" },
 	[WEIR_R_NO_LOOSE] = { "not-picked-up",
 		"mid-stream TCP without a flow, with nf_conntrack_tcp_loose=0" },
 	[WEIR_R_CLOSING] = { "closing",
