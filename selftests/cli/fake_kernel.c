@@ -14,6 +14,7 @@
  *	FAKE_KEY=1		the reader may see the hash key
  *	FAKE_HEALTH=down	nobody is healthy
  *	FAKE_CUT=N		bytes missing at the end of each answer of the family
+ *	FAKE_ANSWERS=FILE	the bytes of all answers are appended
  *
  * Refused: a backend with weight 13 (with a sentence), everything about a
  * service called "secret" (EPERM, no sentence).
@@ -40,11 +41,13 @@
 #define GROUP		7
 #define PORTID		4711
 #define QUEUE_MAX	100000
+#define CHANGES_ROOM	16000
 
 /* What waits in the socket. */
 static struct { char *bytes; size_t len; } queue[QUEUE_MAX];
 static unsigned int head, tail;
 static bool lost;
+static bool joined;
 static int event_fd = -1;
 
 static struct weir_config staged;
@@ -65,9 +68,22 @@ static void die(const char *why)
 	abort();
 }
 
+static void keep_answer(const void *bytes, size_t len)
+{
+	const char *name = getenv("FAKE_ANSWERS");
+	FILE *f = name ? fopen(name, "a") : NULL;
+
+	if (!f)
+		return;
+	fwrite(bytes, 1, len, f);
+	fclose(f);
+}
+
 static void push(const void *bytes, size_t len)
 {
 	long room = env_number("FAKE_ROOM");
+
+	keep_answer(bytes, len);
 
 	if (room && tail - head >= (unsigned int)room) {
 		lost = true;
@@ -129,7 +145,7 @@ static void finish(const struct nlmsghdr *to, uint16_t type, int err,
 	}
 	if (sentence) {
 		nlh->nlmsg_flags |= NLM_F_ACK_TLVS;
-		snprintf(padded, sizeof(padded), "%s    ", sentence);
+		snprintf(padded, sizeof(padded), "%.150s    ", sentence);
 		mnl_attr_put_strz(nlh, NLMSGERR_ATTR_MSG, padded);
 	}
 	push(nlh, nlh->nlmsg_len);
@@ -440,17 +456,22 @@ static void dump(const struct nlmsghdr *to, uint8_t cmd)
 	}
 }
 
+/* As many as fit. */
 static void put_change(struct nlmsghdr *nlh, uint8_t kind,
 		       const struct weir_service *service)
 {
 	struct nlattr *nest;
 	unsigned int i;
 
+	if (nlh->nlmsg_len > CHANGES_ROOM)
+		return;
+
 	nest = mnl_attr_nest_start(nlh, WEIR_A_CHANGE);
 	mnl_attr_put_u8(nlh, WEIR_CHANGE_A_KIND, kind);
 	mnl_attr_put_strz(nlh, WEIR_CHANGE_A_SERVICE_NAME, service->name);
 	mnl_attr_nest_end(nlh, nest);
-	for (i = 0; i < service->n_backends; i++) {
+	for (i = 0; i < service->n_backends &&
+		    nlh->nlmsg_len < CHANGES_ROOM; i++) {
 		const struct weir_backend *backend = &service->backends[i];
 		struct nlattr *inner;
 
@@ -754,6 +775,7 @@ int __wrap_mnl_socket_setsockopt(const struct mnl_socket *nl, int type,
 		return 0;
 	if (len != sizeof(uint32_t) || *(uint32_t *)buf != GROUP)
 		die("another group");
+	joined = true;
 	push_event(WEIR_CHANGE_ADDED, "10.2.0.12");
 	push_event(WEIR_CHANGE_REMOVED, NULL);
 	lost = true;
@@ -798,7 +820,8 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
 	if (head == tail) {
 		if (!(flags & MSG_DONTWAIT))
 			die("the tool waits for an answer that never comes");
-		raise(SIGTERM);
+		if (joined)
+			raise(SIGTERM);
 		errno = EAGAIN;
 		return -1;
 	}

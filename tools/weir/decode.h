@@ -71,6 +71,13 @@ struct weir_reason {
 	bool kernel;
 };
 
+/* Is there a whole message at NLH, LEN bytes before the end of what came?
+ * libmnl's own test lets lengths pass that are negative as an int. */
+static inline bool weir_message_ok(const struct nlmsghdr *nlh, int len)
+{
+	return mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_len <= (uint32_t)len;
+}
+
 /* One message of a CONFIG_GET dump, added to what came before. */
 int weir_decode_config(const struct nlmsghdr *nlh, struct weir_config *config);
 int weir_decode_changes(const struct nlmsghdr *nlh,

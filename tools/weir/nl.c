@@ -187,7 +187,8 @@ static int finish(struct weir_nl *nl, struct exchange *x, struct weir_err *err)
 		if (got < 0)
 			return complain(err, "cannot receive from the kernel",
 					errno);
-		for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		for (; weir_message_ok(nlh, len);
+		     nlh = mnl_nlmsg_next(nlh, &len))
 			if (take_message(nlh, x))
 				return malformed(err);
 	}
@@ -348,7 +349,8 @@ static int read_reports(struct weir_batch *batch, struct weir_err *err)
 		if (got < 0)
 			return complain(err, "cannot receive from the kernel",
 					errno);
-		for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		for (; weir_message_ok(nlh, len);
+		     nlh = mnl_nlmsg_next(nlh, &len))
 			if (take_report(batch, nlh))
 				return 0;
 	}
@@ -415,7 +417,8 @@ int weir_nl_events(struct weir_nl *nl, weir_nl_cb cb, void *arg,
 		if (got < 0)
 			return complain(err, "cannot receive from the kernel",
 					errno);
-		for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		for (; weir_message_ok(nlh, len);
+		     nlh = mnl_nlmsg_next(nlh, &len))
 			if (nlh->nlmsg_type == nl->family && cb(nlh, arg))
 				return malformed(err);
 	}

@@ -12,11 +12,11 @@ static const char *health_why(const struct weir_service *service,
 
 	if (opts->num[WEIR_BACKEND_A_HEALTH] != WEIR_HEALTH_AUTO)
 		return "operator";
+	if (!service->opts.str || !*service->opts.str)
+		return "no-health-check";
 	if (opts->num[WEIR_BACKEND_A_CHECK] != WEIR_HEALTH_AUTO)
 		return "checker";
-	if (service->opts.str && *service->opts.str)
-		return "not-checked-yet";
-	return "no-health-check";
+	return "not-checked-yet";
 }
 
 /* For terminals; JSON has slots and table-slots. */
