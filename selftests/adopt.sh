@@ -15,6 +15,7 @@ before() {
 	conf < /dev/null
 	ips lb <<< "route add $VIP/$HOST via $B3"
 	ips b3 <<< "addr add $VIP/$HOST dev lo"
+	servers_up "old$F" b3 -- "udp:53@$VIP"	# that answers from this address
 	# of one client's SYN only the entry is left
 	in_ns b3 nft -f - <<- END
 		table inet mute {
@@ -55,6 +56,7 @@ rule() {
 adopt() {
 	local seen
 	before
+	servers_ready "old$F"
 	load_up "one$F" cli oneway "$VIP" 53 every=0.05 sport=5300
 	load_more "one$F" sent 10
 	is "answered flows and connections run through the old box" \

@@ -28,7 +28,7 @@ write_files() {
 	cat > "$TMP/two" <<- END
 		service $WEB {
 		    idle-timeout 300
-		    drain-timeout 10
+		    hairpin off
 		    rule $VIP tcp 80
 		    rule $VIP udp 53
 		    backend $B1

@@ -73,6 +73,7 @@ $(($(val b1 "$words") > 0 && $(val b2 "$words") > 0 && $(val b3 "$words") > 0))"
 
 # A service with a health-check starts with backends down until somebody reports.
 checked() {
+	conf < /dev/null
 	web "health-check tcp"
 	is "new backends of a checked service are down" \
 		"$(wjson "J[0]['n-healthy'], J[0]['n-eligible']" show "$WEB")" "[0, 3]"

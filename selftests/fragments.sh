@@ -56,6 +56,7 @@ gap() {
 
 missing() {
 	local before
+	reassembly_time 3
 	lab open "m$F" udp cli "$VIP" 9000 n=2 "src=$MANY+2" sport=6200 hello=0 > /dev/null
 	before=$(unassembled)
 	lab mark > /dev/null
@@ -65,6 +66,13 @@ missing() {
 	is "the kernel counts it as not reassembled" \
 		"$(busywait 15000 prints $((before + 2)) unassembled)" "$((before + 2))"
 	lab close "m$F" > /dev/null
+	reassembly_time 30
+}
+
+# IPv6 datagrams are put together by conntrack, with a time of its own.
+reassembly_time() {
+	in_ns lb sysctl -qw "net.ipv4.ipfrag_time=$1" "net.ipv6.ip6frag_time=$1" \
+		"net.netfilter.nf_conntrack_frag6_timeout=$1"
 }
 
 unassembled() {		# datagrams of which not all fragments came, in lb
@@ -122,11 +130,5 @@ fragments() {
 }
 
 lab_up 5 udp:9000
-# The kernel waits 30 s for missing fragments; IPv6 datagrams are put together by conntrack,
-# which a service brings.
-use 6
-service none
-in_ns lb sysctl -qw net.ipv4.ipfrag_time=3 net.ipv6.ip6frag_time=3 \
-	net.netfilter.nf_conntrack_frag6_timeout=3
 for_families fragments
 finish

@@ -39,8 +39,6 @@ nap() {			# SECONDS: waits without starting a process
 
 # TAP ---------------------------------------------------------------------------------------
 
-echo "TAP version 13"
-
 note() {
 	printf '# %s\n' "$*"
 }
@@ -121,7 +119,12 @@ refused() {		# NAME PATTERN COMMAND...: fails with exit 1 and a message like PAT
 	fi
 }
 
+tap_begins() {
+	echo "TAP version 13"
+}
+
 skip_all() {
+	tap_begins
 	echo "1..0 # SKIP $*"
 	FINISHED=1
 	exit "$KSFT_SKIP"
@@ -250,8 +253,8 @@ trap 'exit 1' INT TERM
 # The lab -----------------------------------------------------------------------------------
 
 lab() {			# COMMAND...: asks the agent (py/lab.py) and prints its answer
-	local answer words=("${@//[$'\n\t']/ }")
-	printf '%s\n' "${words[*]@Q}" >&"$LAB_IN"
+	local answer line=("${@//[$'\n\t']/ }")
+	printf '%s\n' "${line[*]@Q}" >&"$LAB_IN"
 	if ! read -r -t 150 -u "$LAB_OUT" answer; then
 		answer="! the agent died or hangs"
 	fi
@@ -260,11 +263,11 @@ lab() {			# COMMAND...: asks the agent (py/lab.py) and prints its answer
 }
 
 agent_up() {
-	local words=() name
+	local list=() name
 	for name in "${!PLACE[@]}"; do
-		words+=("$name=${PLACE[$name]}")
+		list+=("$name=${PLACE[$name]}")
 	done
-	coproc AGENT { exec "$PYTHON" "$HERE/py/lab.py" "${words[@]}"; }
+	coproc AGENT { exec "$PYTHON" "$HERE/py/lab.py" "${list[@]}"; }
 	# subshells do not get the descriptors of a coprocess, but copies of them
 	# shellcheck disable=SC2153 # bash makes AGENT
 	exec {LAB_IN}>&"${AGENT[1]}" {LAB_OUT}<&"${AGENT[0]}"
@@ -272,13 +275,13 @@ agent_up() {
 }
 
 servers_up() {		# FILE NAME... -- KIND:PORT[@ADDR]...: starts echo servers there
-	local file=$TMP/servers.$1 words=()
+	local file=$TMP/servers.$1 list=()
 	shift
 	while [ "$1" != -- ]; do
-		words+=("$1=${PLACE[$1]}")
+		list+=("$1=${PLACE[$1]}")
 		shift
 	done
-	"$PYTHON" "$HERE/py/server.py" "${words[@]}" "$@" > "$file" 2>&1 &
+	"$PYTHON" "$HERE/py/server.py" "${list[@]}" "$@" > "$file" 2>&1 &
 	PIDS+=($!)
 	echo $! > "$file.pid"
 }
@@ -344,6 +347,7 @@ lab_addresses() {
 
 lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 	local number=${1:-3} i places=()
+	tap_begins
 	[ "$(id -u)" = 0 ] || skip_all "needs root"
 	need ip weir conntrack nft "$PYTHON"
 	shift $(($# ? 1 : 0))
@@ -375,6 +379,42 @@ one_cpu() {
 	for pid in "$AGENT_PID" "$(< "$TMP/servers.backends.pid")"; do
 		taskset -apc 0 "$pid" > /dev/null || bail "taskset fails"
 	done
+}
+
+# Beside lb, between cli and the backends; the route of cli decides which one is used.
+second_router() {
+	setup_ns lb2
+	ip -batch - <<- END
+		link add eth1 netns $cli type veth peer name eth0 netns $lb2
+		link add eth1 netns $lb2 type veth peer name lb2 netns $sw
+	END
+	ips sw <<< "link set lb2 master br0 up"
+	ips cli <<- END
+		link set eth1 up
+		addr add 10.1.1.10/24 dev eth1
+		addr add fd00:1:0:1::10/64 dev eth1 nodad
+	END
+	ips lb2 <<- END
+		link set lo up
+		link set eth0 up
+		link set eth1 up
+		addr add 10.1.1.1/24 dev eth0
+		addr add fd00:1:0:1::1/64 dev eth0 nodad
+		addr add 10.2.0.2/24 dev eth1
+		addr add fd00:2::2/64 dev eth1 nodad
+	END
+	in_ns lb2 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+}
+
+via() {			# lb|lb2: the way of cli to the VIP
+	local gate
+	case $1$F in
+	lb4) gate=10.1.0.1 ;;
+	lb6) gate=fd00:1::1 ;;
+	lb24) gate=10.1.1.1 ;;
+	lb26) gate=fd00:1:0:1::1 ;;
+	esac
+	ips cli <<< "route replace $VIP via $gate"
 }
 
 # Neighbours are resolved before any test counts packets or milliseconds.
@@ -428,6 +468,12 @@ for_families() {	# FUNCTION
 
 weir() {
 	command weir -n "$lb" "$@"
+}
+
+on() {			# lb|lb2 WORD...: the tool there
+	local place=${PLACE[$1]}
+	shift
+	command weir -n "$place" "$@"
 }
 
 conf() {		# standard input becomes the whole configuration

@@ -31,7 +31,7 @@ nowhere() {
 	drops_are "a ping is dropped" no-rule=3
 	lab raw cli tcp "$CLI" "$VIP" dport=81 flags=A > /dev/null
 	drops_are "a segment in mid-stream is dropped" no-rule=4
-	lab raw cli gre "$CLI" "$VIP" > /dev/null
+	lab raw cli gre "$CLI" "$VIP" data=there > /dev/null
 	drops_are "GRE is dropped" no-rule=5
 	is "none came back" "$(lab count "dst == VIP" cli)" 0
 	is "nothing answered" "$(lab count "src == VIP" cli)" 0

@@ -88,7 +88,7 @@ everything() {
 	is "rule for everything: nothing is a flow of weir" "$(wjson "len(J)" flows)" 0
 	drops_are "rule for everything: nothing was dropped" none
 	is "rule for everything: clients are balanced meanwhile" \
-		"$(answers "$(lab call tcp cli "$VIP" 8443 n=20)")" 20
+		"$(answers "$(lab call tcp cli "$VIP" 80 n=20)")" 20
 }
 
 own() {

@@ -106,12 +106,12 @@ other_protocols() {
 		}
 	END
 	lab mark > /dev/null
-	lab raw cli gre "$CLI" "$VIP" > /dev/null
+	lab raw cli gre "$CLI" "$VIP" data=there > /dev/null
 	lab await 1 gre > /dev/null
 	OWNER=$(lab tally gre | cut -d= -f1)
 	health "$OWNER" down
 	lab mark > /dev/null
-	lab raw cli gre "$CLI" "$VIP" > /dev/null
+	lab raw cli gre "$CLI" "$VIP" data=there > /dev/null
 	lab await 1 gre > /dev/null
 	is "default: GRE leaves an unhealthy backend" "$(lab tally gre)" "$(other "$OWNER")=1"
 	health "$OWNER" auto

@@ -16,47 +16,6 @@
 KEY=00112233445566778899aabbccddeeff
 FLOWS=1000
 
-second_router() {
-	setup_ns lb2
-	ip -batch - <<- END
-		link add eth1 netns $cli type veth peer name eth0 netns $lb2
-		link add eth1 netns $lb2 type veth peer name lb2 netns $sw
-	END
-	ips sw <<< "link set lb2 master br0 up"
-	ips cli <<- END
-		link set eth1 up
-		addr add 10.1.1.10/24 dev eth1
-		addr add fd00:1:0:1::10/64 dev eth1 nodad
-	END
-	ips lb2 <<- END
-		link set lo up
-		link set eth0 up
-		link set eth1 up
-		addr add 10.1.1.1/24 dev eth0
-		addr add fd00:1:0:1::1/64 dev eth0 nodad
-		addr add 10.2.0.2/24 dev eth1
-		addr add fd00:2::2/64 dev eth1 nodad
-	END
-	in_ns lb2 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-}
-
-via() {			# lb|lb2
-	local gate
-	case $1$F in
-	lb4) gate=10.1.0.1 ;;
-	lb6) gate=fd00:1::1 ;;
-	lb24) gate=10.1.1.1 ;;
-	lb26) gate=fd00:1:0:1::1 ;;
-	esac
-	ips cli <<< "route replace $VIP via $gate"
-}
-
-on() {			# lb|lb2 WORD...: the tool there
-	local place=${PLACE[$1]}
-	shift
-	command weir -n "$place" "$@"
-}
-
 service() {
 	cat <<- END
 		hash-key $KEY

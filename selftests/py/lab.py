@@ -196,6 +196,11 @@ class Agent:
         code = self.compiled(key)
         return str(len({self.value(code, one) for _, one in self.matching(text, names)}))
 
+    def cmd_values(self, text, key, *names):
+        """values EXPR KEY [NAME...]: the values that KEY takes, as a list for an expression."""
+        code = self.compiled(key)
+        return str(sorted({self.value(code, one) for _, one in self.matching(text, names)}))
+
     def owners(self, text, key, names):
         code, found = self.compiled(key), {}
         for name, one in self.matching(text, names):
