@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may read and who may change: everybody reads, but for the key; changes need CAP_NET_ADMIN
-# in the user namespace that owns the network namespace, which a user has in one of their own.
+# Who may read and who may change: everybody reads the configuration and its counters; the key,
+# other people's flows (as with conntrack) and changes need CAP_NET_ADMIN in the user namespace
+# that owns the network namespace, which a user has in one of their own.
 #
 #   nobody in lb: reads           nobody in a user and network namespace of their own: all
 #
@@ -20,8 +21,7 @@ tool() {
 
 reading() {
 	local command
-	for command in show "show $WEB" stats flows save "-j show" \
-		"lookup udp $CLI $VIP"; do
+	for command in show "show $WEB" stats save "-j show" "-s show"; do
 		# shellcheck disable=SC2086 # options and words
 		check "a user without rights: weir $command" tool $command
 	done
@@ -51,6 +51,8 @@ writing() {
 	forbidden backend set "$WEB" "$B1" health down
 	forbidden backend del "$WEB" "$B1"
 	forbidden flush
+	forbidden flows
+	forbidden lookup gre "$CLI" "$VIP"
 	forbidden apply "$TMP/before"
 	weir save > "$TMP/after"
 	check "nothing changed" cmp "$TMP/before" "$TMP/after"

@@ -105,7 +105,7 @@ offloaded() {		# DESTINATION: flows to it that a flowtable has taken
 marks() {
 	local owner
 	in_ns lb nft -f - <<- END
-		table inet mark {
+		table inet marker {
 		    chain pre {
 		        type filter hook prerouting priority mangle;
 		        ct state new udp dport 53 ct mark set 0x77
@@ -119,7 +119,8 @@ marks() {
 	is "the mark is still there" \
 		"$(tracked --mark 0x77 --reply-src "$(addr "$(other "$owner")")")" 1
 	lab close "m$F" > /dev/null
-	in_ns lb nft delete table inet mark
+	in_ns lb nft delete table inet marker
+	weir flush > /dev/null
 }
 
 foreign() {

@@ -382,13 +382,15 @@ class Agent:
             body = {"gre": b"\0\0\x88\xb5", "esp": b"\0\0\x12\x34\0\0\0\1"}[kind] + data
         return packet.ip(src, dst, proto, body, int(ttl))
 
-    def cmd_raw(self, name, kind, src, dst, n="1", **fields):
-        """raw NAME KIND SRC DST [n=] [field=value...]: sends n packets; SRC may be A+COUNT,
-        sport then goes up by one each time the addresses are through."""
+    def cmd_raw(self, name, kind, src, dst, n="1", times="1", **fields):
+        """raw NAME KIND SRC DST [n=] [times=] [field=value...]: sends n packets, each so many
+        times; SRC may be A+COUNT, sport goes up by one each time the addresses are through."""
         sources, sport = address_range(src), int(fields.pop("sport", "1024"))
         for i in range(int(n)):
-            self.emit(name, self.build(kind, sources[i % len(sources)], dst,
-                                       sport=str(sport + i // len(sources)), **fields))
+            one = self.build(kind, sources[i % len(sources)], dst,
+                             sport=str(sport + i // len(sources)), **fields)
+            for _ in range(int(times)):
+                self.emit(name, one)
         return str(n)
 
     def cmd_routing(self, name, src, dst, dport, via, left="1"):
