@@ -175,6 +175,27 @@ static struct weir_binding *take_back(const struct weir_service *svc,
 	return weir_binding_adopt(binding, ct) ? binding : NULL;
 }
 
+/* A connection that a conntrack helper expected, such as FTP's data: it goes where its
+ * master went, and ends when that one's backend is gone.
+ */
+static unsigned int verify_child(struct weir_net *wn,
+				 const struct weir_config *cfg,
+				 struct sk_buff *skb,
+				 const struct nf_hook_state *state,
+				 struct nf_conn *ct)
+{
+	const struct weir_binding *binding = weir_binding_of(ct->master);
+	enum weir_stay stay;
+
+	if (!binding)
+		return NF_ACCEPT;
+	stay = weir_stay(cfg, ct->master, binding);
+	if (stay != WEIR_STAY_GONE && stay != WEIR_STAY_UNBOUND)
+		return NF_ACCEPT;
+	weir_nat_end(wn, ct);
+	return weir_drop(wn, WEIR_R_ENDED, skb, state);
+}
+
 /* A confirmed entry without a binding, original direction. */
 static unsigned int verify_unbound(struct weir_net *wn,
 				   const struct weir_config *cfg,
@@ -187,6 +208,8 @@ static unsigned int verify_unbound(struct weir_net *wn,
 	struct weir_match match;
 	struct weir_tuple tuple;
 
+	if (ct->master)
+		return verify_child(wn, cfg, skb, state, ct);
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
 	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
 			     ntohs(tuple.dport), &match))
