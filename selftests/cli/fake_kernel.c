@@ -290,7 +290,7 @@ static void dump_backend(const struct nlmsghdr *to,
 		weir_opts_str(&backend->opts, WEIR_BACKEND_A_GROUP, "default");
 	weir_put_backend(nlh, service->name, backend);
 	nest = reopen(nlh);
-	mnl_attr_put_u8(nlh, WEIR_BACKEND_A_CHECK, WEIR_HEALTH_AUTO);
+	mnl_attr_put_u8(nlh, WEIR_BACKEND_A_CHECK, WEIR_HEALTH_UP);
 	mnl_attr_put_u8(nlh, WEIR_BACKEND_A_STATE, WEIR_STATE_ACTIVE);
 	mnl_attr_put_u8(nlh, WEIR_BACKEND_A_HEALTHY, !getenv("FAKE_HEALTH"));
 	mnl_attr_put_u8(nlh, WEIR_BACKEND_A_ELIGIBLE, 1);

@@ -91,8 +91,10 @@ static void vip_on_link(const struct part *part, const struct weir_addr *vip,
 			    text, link->name),
 		  v4 ? "nobody answers ARP for it, so its packets never arrive" :
 		       "nobody answers neighbour discovery for it, so its packets never arrive",
-		  weir_text(command, "ip addr add %s/%u dev %s", text,
-			    weir_addr_bits(vip), link->name));
+		  /* a VIP may be on a second router too, which is no mistake */
+		  weir_text(command, "ip addr add %s/%u dev %s%s", text,
+			    weir_addr_bits(vip), link->name,
+			    v4 ? "" : " nodad"));
 }
 
 static void check_vip(const struct part *part, const struct weir_prefix *vip)
