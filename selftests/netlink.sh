@@ -6,6 +6,8 @@
 # capabilities are asked for, and malformed messages do nothing.
 #
 #   lb    one namespace, no link: netlink only
+#
+# timeout: 600
 
 # shellcheck source=nl.sh
 . "$(dirname "$0")/nl.sh"

@@ -114,7 +114,8 @@ def become_owner(namespaces):
     LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
     if LIBC.unshare(CLONE_NEWUSER | namespaces):
         raise OSError(ctypes.get_errno(), "unshare")
-    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {NOBODY} 1"), ("gid_map", f"0 {NOBODY} 1")):
+    one = f"0 {NOBODY} 1"
+    for name, text in (("setgroups", "deny"), ("uid_map", one), ("gid_map", one)):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
 

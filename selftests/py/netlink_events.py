@@ -86,7 +86,8 @@ def test_commit():
     weir.do("BACKEND_ADD", {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.14")})
     answer = weir.one("TXN_COMMIT")
     got = drain(ear, weir)
-    same("those of the commit", sorted(short(got)), [(ADDED, "web", "BACKEND"), (REMOVED, "web", "BACKEND")])
+    same("those of the commit", sorted(short(got)),
+         [(ADDED, "web", "BACKEND"), (REMOVED, "web", "BACKEND")])
     same("all with its generation", {e["GENERATION"] for e in got}, {answer["GENERATION"]})
     same("the answer lists the same", answer["CHANGE"], [e["CHANGE"][0] for e in got])
     ok("every listener gets them", any(e["CHANGE"] == got[0]["CHANGE"] for e in

@@ -119,9 +119,9 @@ def test_headers():
     same("no dump of what is one: EOPNOTSUPP", outcome(weir, lambda: weir.put("CONFIG_GET"))[0],
          "EOPNOTSUPP")
     for flag in (0x100, 0x200, 0x400, 0x800, 0x8000):
+        flags = NLM_F_REQUEST | NLM_F_ACK | flag
         same(f"flag {flag:#x}: EINVAL, with a message",
-             outcome(weir, lambda: weir.put("SERVICE_DEL", NAME, flags=NLM_F_REQUEST | NLM_F_ACK | flag)),
-             ("EINVAL", True))
+             outcome(weir, lambda: weir.put("SERVICE_DEL", NAME, flags=flags)), ("EINVAL", True))
     same("a reserved field that is not 0: EINVAL, with a message",
          outcome(weir, lambda: weir.put("SERVICE_DEL", NAME, reserved=1)), ("EINVAL", True))
     for size in range(4):
@@ -182,6 +182,9 @@ GOOD = [
 ]
 
 
+DUMPS = {A["WEIR_CMD_" + cmd] for cmd in ("CONFIG_GET", "FLOW_GET", "COUNTER_GET")}
+
+
 def mutate(chance, body):
     """A message with a few things wrong."""
     body = bytearray(body)
@@ -212,10 +215,8 @@ def test_random():
             weir.close()
             weir = usual()
         cmd, attrs = chance.choice(GOOD)
-        flags = NLM_F_REQUEST | (NLM_F_DUMP if cmd in ("CONFIG_GET", "FLOW_GET", "COUNTER_GET") else NLM_F_ACK)
         code = A["WEIR_CMD_" + cmd] if chance.random() < .95 else chance.randrange(30)
-        if flags & NLM_F_DUMP == 0 and code in (A["WEIR_CMD_CONFIG_GET"], A["WEIR_CMD_FLOW_GET"]):
-            flags |= NLM_F_DUMP
+        flags = NLM_F_REQUEST | (NLM_F_DUMP if code in DUMPS else NLM_F_ACK)
         name, message = outcome(weir, lambda: weir.put(code, mutate(chance, encode(attrs)), flags=flags))
         if not message and name not in ("EOPNOTSUPP", "ENOMEM"):
             ok(f"message {i} of seed {seed}: {name} comes with a message", False)

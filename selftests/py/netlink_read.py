@@ -37,6 +37,10 @@ def test_options():
     same("what is left out keeps its value", options(weir), {**changed, "IDLE_TIMEOUT": 600})
     weir.do("SERVICE_SET", {"SERVICE_NAME": "web", "SERVICE": {"HEALTH_CHECK": ""}})
     ok("an empty health-check removes it", "HEALTH_CHECK" not in objects(weir, "SERVICE")[0])
+    weir.do("SERVICE_SET", {"SERVICE_NAME": "web",
+                            "SERVICE": {"TRACKING": U8(1), "IDLE_TIMEOUT": U32(57600)}})
+    got = options(weir)
+    same("sessions may be idle longer", (got["TRACKING"], got["IDLE_TIMEOUT"]), (1, 57600))
     before = weir.generation()
     weir.do("SERVICE_SET", {"SERVICE_NAME": "web", "SERVICE": {}})
     same("a set of nothing makes no generation", weir.generation(), before)
@@ -127,7 +131,10 @@ def test_info():
     """what everybody gets to know"""
     weir = usual()
     info = weir.one("INFO_GET")
-    same("fields", sorted(info), ["GENERATION", "HASH_KEY", "N_HELD", "N_SERVICES", "VERSION"])
+    same("fields", sorted(info), ["GENERATION", "HASH_KEY", "MAX_FLOWS", "MAX_SESSIONS", "N_ENTRIES",
+                                  "N_HELD", "N_SERVICES", "N_SESSIONS", "VERSION"])
+    same("nothing is in use", [info[k] for k in ("N_SESSIONS", "N_ENTRIES")], [0, 0])
+    ok("limits are not 0", info["MAX_FLOWS"] and info["MAX_SESSIONS"], info)
     ok("the version has digits", info["VERSION"][:1].isdigit(), info["VERSION"])
     same("one service", info["N_SERVICES"], 1)
     same("every message has the generation",
@@ -181,7 +188,8 @@ def test_flows():
     for attrs in ({}, {"SERVICE_NAME": "web"}, {"BACKEND": backend("10.2.0.11")},
                   {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11")}):
         same(f"none to list with {sorted(attrs)}", weir.dump("FLOW_GET", attrs), [])
-        same(f"none to flush with {sorted(attrs)}", weir.one("FLOW_FLUSH", attrs)["N_FLOWS"], 0)
+        got = weir.one("FLOW_FLUSH", attrs)
+        same(f"none to flush with {sorted(attrs)}", (got["N_FLOWS"], got["N_SESSIONS"]), (0, 0))
 
 
 run(test_options, test_members, test_backend_set, test_rules, test_info, test_counters, test_lookup,

@@ -141,14 +141,16 @@ class Policies:
 
     def __init__(self, weir):
         self.ops, self.tables = {}, {}
+        # Some kernels (6.12) report commands that are only a dump as number 0, in order.
+        unnamed = [op for op, flags in weir.ops.items() if not flags & CAP_DO]
         for body in weirnl.control(weir, weirnl.CTRL_CMD_GETPOLICY,
                                    [(weirnl.CTRL_ATTR_FAMILY_ID, U16(weir.family))],
                                    weirnl.NLM_F_REQUEST | weirnl.NLM_F_DUMP):
             for type_, payload in weirnl.split(body):
                 if type_ == weirnl.CTRL_ATTR_OP_POLICY:
                     for op, kinds in weirnl.split(payload):
-                        self.ops[op] = {k: struct.unpack("=I", v)[0]
-                                        for k, v in weirnl.split(kinds)}
+                        self.ops[op or unnamed.pop(0)] = {
+                            k: struct.unpack("=I", v)[0] for k, v in weirnl.split(kinds)}
                 elif type_ == weirnl.CTRL_ATTR_POLICY:
                     self.add(payload)
 
