@@ -62,6 +62,18 @@ static bool chooses(const struct sk_buff *skb, const struct nf_hook_state *state
 	       weir_packet_fragmented(skb, state->pf);
 }
 
+/* Persistence is for connections that exist. To a backend that turned unhealthy
+ * before it answered, the client's next try is the one that saves it.
+ */
+static bool may_be_chosen(const struct weir_service *svc,
+			  const struct weir_dest *dest)
+{
+	const struct weir_backend *be =
+		weir_backend_find(svc, &dest->addr, dest->family);
+
+	return be && be->dest == dest && be->eligible;
+}
+
 static unsigned int verify_choice(struct weir_net *wn,
 				  const struct weir_config *cfg,
 				  struct sk_buff *skb,
@@ -90,7 +102,8 @@ static unsigned int verify_choice(struct weir_net *wn,
 	/* A fragmented datagram of a running flow goes with the flow, and a
 	 * repeated SYN with the one that it repeats (decisions 10 and 2).
 	 */
-	if (!session && (!syn || weir_nat_retransmitted(skb, state->pf, ct)))
+	if (!session && (!syn || (may_be_chosen(match.service, dest) &&
+				  weir_nat_retransmitted(skb, state->pf, ct))))
 		goto keep;
 	return weir_reselect(wn, cfg, skb, state,
 			     session ? WEIR_WHY_SESSION : WEIR_WHY_SYN);
