@@ -70,7 +70,7 @@ sparse: links
 # The kernel that is to be booted decides for which headers to build, and neither
 # need be here before the packages are.
 demo:
-	@selftests/deps
+	@selftests/deps --demo
 	+@selftests/build -k '$(KERNEL)'
 	@selftests/vm/run -k '$(KERNEL)' selftests/demo/demo.sh
 
