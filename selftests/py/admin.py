@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Configuration in the words of the documentation, straight over netlink."""
+import packet
+from weirnl import H, U8, U16, U32, Refused, Weir, ip, ports
+
+SIZES = {"u8": U8, "u16": U16, "u32": U32}
+
+
+def attrs(nest, words):
+    """{"affinity": "client-ip", "idle-timeout": 60} as attributes of that nest."""
+    out = {}
+    for word, value in words.items():
+        key = word.upper().replace("-", "_")
+        if isinstance(value, str):
+            const = f"WEIR_{key}_{value.upper().replace('-', '_')}"
+            value = H.consts.get(const, value)
+        if not isinstance(value, str):
+            value = SIZES[H.kind(f"WEIR_{nest}_A_{key}")](value)
+        out[key] = value
+    return out
+
+
+def rule(vip, proto="any", *numbers):
+    out = {"VIP": ip(vip), "PROTO": U8(H.consts["WEIR_PROTO_" + proto.upper()])}
+    return {**out, "PORTS": ports(*numbers)} if numbers else out
+
+
+def name_of(raw):
+    return packet.unpacked(raw)
+
+
+class Admin(Weir):
+    """A socket in the namespace that the process is in when it is made."""
+
+    def begin(self, replace=False):
+        self.do("TXN_BEGIN", {"REPLACE": True} if replace else {})
+
+    def commit(self):
+        self.do("TXN_COMMIT")
+
+    def add_service(self, name, rules=(), backends=(), **options):
+        """options in the words of the documentation, with _ for -."""
+        words = {k.replace("_", "-"): v for k, v in options.items()}
+        self.do("SERVICE_ADD", {"SERVICE_NAME": name, "SERVICE": attrs("SERVICE", words)})
+        for one in rules:
+            self.do("RULE_ADD", {"SERVICE_NAME": name, "RULE": one})
+        for addr in backends:
+            self.add_backend(name, addr)
+
+    def set_service(self, name, **options):
+        words = {k.replace("_", "-"): v for k, v in options.items()}
+        self.do("SERVICE_SET", {"SERVICE_NAME": name, "SERVICE": attrs("SERVICE", words)})
+
+    def del_service(self, name):
+        self.do("SERVICE_DEL", {"SERVICE_NAME": name})
+
+    def add_backend(self, name, addr):
+        self.do("BACKEND_ADD", {"SERVICE_NAME": name, "BACKEND": {"ADDR": ip(addr)}})
+
+    def del_backend(self, name, addr):
+        self.do("BACKEND_DEL", {"SERVICE_NAME": name, "BACKEND": {"ADDR": ip(addr)}})
+
+    def health(self, name, addr, word):
+        """addr may be None: all of the group default."""
+        which = {"ADDR": ip(addr)} if addr else {"GROUP": "default"}
+        self.do("BACKEND_SET", {"SERVICE_NAME": name,
+                                "BACKEND": {**which, **attrs("BACKEND", {"health": word})}})
+
+    def add_rule(self, name, one):
+        self.do("RULE_ADD", {"SERVICE_NAME": name, "RULE": one})
+
+    def del_rule(self, name, one):
+        self.do("RULE_DEL", {"SERVICE_NAME": name, "RULE": one})
+
+    def which(self, name, addr):
+        out = {"SERVICE_NAME": name} if name else {}
+        return {**out, "BACKEND": {"ADDR": ip(addr)}} if addr else out
+
+    def flush(self, name=None, addr=None):
+        """How many flows and sessions there were."""
+        got = self.one("FLOW_FLUSH", self.which(name, addr))
+        return got["N_FLOWS"], got["N_SESSIONS"]
+
+    def flows(self, name=None, addr=None):
+        return [m["FLOW"] for m in self.dump("FLOW_GET", self.which(name, addr)) if "FLOW" in m]
+
+    def sessions(self, name=None, addr=None):
+        return [m["SESSION"] for m in self.dump("FLOW_GET", self.which(name, addr))
+                if "SESSION" in m]
+
+    def reasons(self, kernel=False):
+        """Packets that weir did not forward: {word: number}, without those that are 0; or
+        those that the kernel's conntrack did not."""
+        got = [m["REASON"] for m in self.dump("COUNTER_GET")]
+        return {m["NAME"]: m["PACKETS"] for m in got
+                if m["PACKETS"] and ("KERNEL" in m) == kernel}
+
+    def says(self, cmd, message):
+        """What the kernel says to a change that it refuses, or None."""
+        try:
+            self.do(cmd, message)
+        except Refused as error:
+            return error.message
+        return None
+
+
+def since(before, now):
+    """Reasons that counted meanwhile."""
+    return {k: v - before.get(k, 0) for k, v in now.items() if v != before.get(k, 0)}
