@@ -43,6 +43,7 @@ check-config:
 	@kmod/check-config '$(KDIR)'
 
 links: check-config
+	@[ -n '$(RELEASE)' ] || { echo "weir: RELEASE= has to name the kernel of KDIR=$(KDIR)" >&2; exit 1; }
 	@mkdir -p $(BUILD)/kmod
 	@ln -sfn ../../Kbuild $(BUILD)/Kbuild
 	@ln -sfn ../../uapi $(BUILD)/uapi
@@ -56,6 +57,7 @@ tools:
 
 install: all
 	install -D -m 644 $(BUILD)/weir.ko $(DESTDIR)/lib/modules/$(RELEASE)/updates/weir.ko
+	strip --strip-debug $(DESTDIR)/lib/modules/$(RELEASE)/updates/weir.ko
 	[ -n "$(DESTDIR)" ] || depmod $(RELEASE)
 	+@for dir in $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile)); do \
 		$(MAKE) -C $$dir install DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' || exit; done
