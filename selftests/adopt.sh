@@ -17,7 +17,7 @@ before() {
 	ips b3 <<< "addr add $VIP/$HOST dev lo"
 	servers_up "old$F" b3 -- "udp:53@$VIP"	# that answers from this address
 	# of one client's SYN only the entry is left
-	in_ns b3 nft -f - <<- END
+	ruleset b3 <<- END
 		table inet mute {
 		    chain input {
 		        type filter hook input priority 0;
@@ -25,7 +25,7 @@ before() {
 		    }
 		}
 	END
-	in_ns lb nft -f - <<- END
+	ruleset lb <<- END
 		table inet watch {
 		    chain forward {
 		        type filter hook forward priority 0;

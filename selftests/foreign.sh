@@ -36,8 +36,8 @@ owned() {		# NAME
 }
 
 policy() {		# HOOK PRIORITY
-	in_ns lb nft -f - <<- END
-		table inet policy {
+	ruleset lb <<- END
+		table inet others {
 		    ct timeout short-tcp {
 		        protocol tcp;
 		        policy = { established : 100, close : 5 }
@@ -46,7 +46,7 @@ policy() {		# HOOK PRIORITY
 		        protocol udp;
 		        policy = { unreplied : 15, replied : 12 }
 		    }
-		    chain set {
+		    chain assign {
 		        type filter hook $1 priority $2;
 		        tcp dport 80 ct timeout set "short-tcp"
 		        udp dport 53 ct timeout set "short-udp"
@@ -61,12 +61,12 @@ timeouts() {
 		# shellcheck disable=SC2086 # two words
 		policy $place
 		owned "timeout policy at $place"
-		in_ns lb nft delete table inet policy
+		in_ns lb nft delete table inet others
 	done
 }
 
 flowtable() {
-	in_ns lb nft -f - <<- END
+	ruleset lb <<- END
 		table inet fast {
 		    flowtable ft {
 		        hook ingress priority 0;
@@ -104,7 +104,7 @@ offloaded() {		# DESTINATION: flows to it that a flowtable has taken
 # that sets it has run by then, for the entry of before.
 marks() {
 	local owner
-	in_ns lb nft -f - <<- END
+	ruleset lb <<- END
 		table inet marker {
 		    chain pre {
 		        type filter hook prerouting priority mangle;

@@ -228,6 +228,10 @@ ips() {			# NAME: runs the lines of standard input as commands of ip there
 	ip -n "${PLACE[$1]}" -batch - || bail "ip in $1 failed"
 }
 
+ruleset() {		# NAME: standard input becomes a ruleset there
+	in_ns "$1" nft -f - || bail "nft in $1 failed"
+}
+
 cleanup() {
 	local status=$? pid netns
 	trap - EXIT

@@ -84,6 +84,15 @@ no_link() {		# NAME: cli has no such interface any more
 
 lab_up 2 tcp:80 udp:53
 second_router
+# b2 belongs to lb2, answers included
+ips b2 <<- END
+	route replace default via 10.2.0.2
+	route replace default via fd00:2::2
+END
+ips lb2 <<- END
+	route add 10.1.0.10 via 10.1.1.10
+	route add fd00:1::10 via fd00:1:0:1::10
+END
 for_families apart
 deleted
 finish

@@ -27,7 +27,7 @@ race() {
 	sender two 1
 	load_more one sent 100
 	load_more two sent 100
-	for ((i = 0; i < 25; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		weir backend del "$WEB" "$B1"
 		weir backend add "$WEB" "$B1"
 		weir backend set "$WEB" "$B2" health down

@@ -28,6 +28,7 @@ hash_key() {
 	is "the key's mode" "$(in_ns lb stat -c %a /proc/sys/net/weir/hash_key)" 600
 	like "a random key is there from the beginning" "$(get hash_key)" \
 		"+([0-9a-f])"
+	set_to hash_key "8899aabbccddeeff00112233445566$((RANDOM % 90 + 10))"
 	flows=$(lab open "k$F" udp cli "$VIP" 53 n=24)
 	before=$(digest)
 	check "a key can be set" set_to hash_key "$KEY"
