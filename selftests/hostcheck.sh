@@ -153,6 +153,29 @@ test_backends() {
 	weir -n "$lb" backend del web 10.2.0.99
 }
 
+# bk has no route to clients of up, as if its default route were another router's.
+test_answers() {
+	local i
+	ips up <<< "route add 203.0.113.10 via 198.51.100.1"
+	weir -n "$lb" rule add web 203.0.113.10 udp 9
+	silent "no packet, no finding" 'has never answered'
+	for i in 1 2 3; do
+		in_ns up bash -c "echo $i > /dev/udp/203.0.113.10/9"
+	done
+	found "a backend that does not answer" warning 'service web: backend 10.2.0.11 has never answered'
+	ips bk <<< "route add default via 10.2.0.1"
+	in_ns up bash -c "echo 4 > /dev/udp/203.0.113.10/9"
+	busywait 5000 answered > /dev/null || note "no answer was seen"
+	silent "and then does" 'has never answered'
+	weir -n "$lb" rule del web 203.0.113.10 udp 9
+}
+
+# An ICMP error or an answer: a packet of the backend has passed.
+answered() {
+	weir -n "$lb" -j -s show web | jq -e '.[0].backends[0].counters."packets-out" > 0' \
+		> /dev/null
+}
+
 nft_chain() {		# FAMILY HOOK PRIORITY POLICY [RULE]
 	in_ns lb nft flush ruleset
 	in_ns lb nft add table "$1" f
@@ -173,6 +196,11 @@ test_nft() {
 	silent "a table of another family" 'policy drop'
 	nft_chain ip prerouting -300 accept notrack
 	found "notrack" warning 'chain ip f c says notrack'
+	nft_chain ip prerouting -150 accept
+	in_ns lb nft add ct timeout ip f p "{ protocol tcp; l3proto ip; policy = { established: 100 }; }"
+	silent "a timeout policy that nothing uses" 'timeout'
+	in_ns lb nft add rule ip f c ct timeout set p
+	found "a timeout policy" warning 'chain ip f c says ct timeout'
 	nft_chain inet forward 0 accept
 	in_ns lb nft add flowtable inet f t "{ hook ingress priority 0; devices = { eth0, eth1 }; }"
 	silent "a flowtable that nothing enters" 'flow'
@@ -280,6 +308,7 @@ test_sysctls
 test_vip
 test_backends
 test_services
+test_answers
 test_nft
 test_iptables nft
 test_iptables legacy

@@ -9,6 +9,7 @@
 #include "version.h"
 
 #define SLOTS_PER_BACKEND	100	/* below, shares differ by a percent */
+#define PACKETS_UNANSWERED	3	/* so many, and silence is no accident */
 
 const char *weir_text(char buf[WEIR_TEXT], const char *fmt, ...)
 {
@@ -113,6 +114,29 @@ static void check_eligible(struct weir_check_state *state,
 			  weir_text(command, "weir show %s", service->name));
 }
 
+/* The commonest fault: a backend whose way to the client is not through here. */
+static void check_answers(struct weir_check_state *state,
+			  const struct weir_service *service)
+{
+	char what[WEIR_TEXT], text[WEIR_ADDR_TEXT];
+	unsigned int i;
+
+	for (i = 0; i < service->n_backends; i++) {
+		const struct weir_backend *backend = &service->backends[i];
+		const uint64_t *counter = backend->counters.value;
+
+		if (counter[WEIR_COUNTER_A_PACKETS_IN] < PACKETS_UNANSWERED ||
+		    counter[WEIR_COUNTER_A_PACKETS_OUT])
+			continue;
+		weir_find(state, WEIR_WARNING,
+			  weir_text(what, "service %s: backend %s has never answered",
+				    service->name,
+				    weir_addr_text(&backend->addr, text)),
+			  "unless its clients expect no answer: it is dead, or its answers do not pass this router",
+			  "ip route replace default via ROUTER  # on the backend");
+	}
+}
+
 void weir_check_services(struct weir_check_state *state)
 {
 	char what[WEIR_TEXT], command[WEIR_TEXT];
@@ -123,6 +147,7 @@ void weir_check_services(struct weir_check_state *state)
 		uint32_t slots = service->opts.num[WEIR_SERVICE_A_TABLE_SLOTS];
 
 		check_eligible(state, service);
+		check_answers(state, service);
 		if (!service->n_rules)
 			weir_find(state, WEIR_WARNING,
 				  weir_text(what, "service %s has no rule",
