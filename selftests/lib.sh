@@ -145,9 +145,12 @@ bail() {
 }
 
 # Waiting -----------------------------------------------------------------------------------
+#
+# WEIR_PATIENCE multiplies how long is waited for what has to come: a kernel full of checks under
+# emulation is several times slower.
 
 busywait() {		# MILLISECONDS COMMAND...: until it succeeds; prints its last output
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000)) out
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000 * ${WEIR_PATIENCE:-1})) out
 	shift
 	while :; do
 		if out=$("$@"); then

@@ -178,7 +178,7 @@ class Agent:
 
     def cmd_await(self, number, text, *names, timeout="20"):
         """await NUMBER EXPR [NAME...]: waits for so many packets; answers how many came."""
-        deadline = time.monotonic() + float(timeout)
+        deadline = time.monotonic() + float(timeout) * int(os.environ.get("WEIR_PATIENCE", "1"))
         while True:
             seen = sum(1 for _ in self.matching(text, names))
             if seen >= int(number) or time.monotonic() > deadline:

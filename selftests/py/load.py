@@ -23,7 +23,7 @@ import time
 from client import Call, word
 from lab import address_range
 
-PATIENCE = 2.0
+PATIENCE = 2.0 * int(os.environ.get("WEIR_PATIENCE", "1"))
 
 
 class Load:
