@@ -68,16 +68,16 @@ forbidden() {		# WORD...
 
 # Root over a user namespace, but not over the one that owns lb.
 wrong_namespace() {
-	refused "root of a user namespace has no rights in the network namespace of others" "*" \
-		in_ns lb setpriv --reuid 65534 --regid 65534 --clear-groups \
-		unshare -U -r weir service add mine
+	refused "root of a user namespace has no rights in the network namespace of others" \
+		"*CAP_NET_ADMIN*" in_ns lb setpriv --reuid 65534 --regid 65534 --clear-groups \
+		unshare -U -r "$TMP/weir" service add mine
 }
 
 own_namespace() {
 	local out
-	chmod 755 "$TMP"
 	cat > "$TMP/own.sh" <<- END
 		set -e
+		weir() { "$TMP/weir" "\$@"; }
 		weir service add web
 		weir rule add web $VIP tcp 80
 		weir backend add web $B1
@@ -104,5 +104,8 @@ access() {
 
 need setpriv unshare
 lab_up 2 tcp:80
+# The tool, where any user may run it.
+chmod 755 "$TMP"
+install -m 755 "$(type -P weir)" "$TMP/weir"
 for_families access
 finish

@@ -27,7 +27,7 @@ sums() {
 		ask=3000)") $(answers "$(lab call udp cli "$VIP" 53 n=30 size=900)")" "30 30"
 	lab raw cli tcp "$CLI" "$VIP" n=5 sport=1 dport=80 flags=A > /dev/null
 	lab await 5 'tcp and sport == 1' > /dev/null
-	nap 0.5
+	settle
 	for name in "${BACKENDS[@]}"; do
 		is "$name: packets in = packets that arrived there" "$(counter "$name" packets-in)" \
 			"$(lab count "(tcp or udp) and src == CLI" "$name")"

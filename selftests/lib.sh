@@ -200,6 +200,16 @@ prints() {		# TEXT COMMAND...: it prints exactly that
 	[ "$out" = "$want" ]
 }
 
+settle() {		# waits until the captures have been still for 300 ms
+	local before now
+	now=$(lab count "not icmp6" cli "${BACKENDS[@]}")
+	while [ "$now" != "${before:-}" ]; do
+		before=$now
+		nap 0.3
+		now=$(lab count "not icmp6" cli "${BACKENDS[@]}")
+	done
+}
+
 # Namespaces --------------------------------------------------------------------------------
 
 setup_ns() {		# NAME...: makes a namespace for each; $NAME and ${PLACE[NAME]} are it

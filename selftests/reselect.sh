@@ -151,7 +151,7 @@ rule_goes() {
 	is "with the service all flows go" "$(wjson "len(J)" flows)" 0
 	lab mark > /dev/null
 	lab send "t$F" "anybody?" > /dev/null
-	nap 0.5
+	settle
 	is "nothing reaches a backend any more" "$(lab count tcp)" 0
 	lab close "t$F" how=rst > /dev/null
 	lab close "u$F" > /dev/null

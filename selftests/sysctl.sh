@@ -67,18 +67,20 @@ log_drops() {
 	like "the line names both ends" "$(kernel_log | grep no-rule | tail -n 1)" \
 		"*weir*no-rule*$CLI*$VIP*"
 	lines=$(logged)
+	drops_mark
 	lab raw cli udp "$CLI" "$VIP" n=500 dport=99 > /dev/null
-	nap 1
-	between "a flood of them is not: the log is rate-limited" \
+	drops_are "a flood is counted" no-rule=500
+	between "but not logged one by one: the log is rate-limited" \
 		"$(($(logged) - lines))" 0 50
 	check "bad values are refused" not set_to log_drops 2
 	check "bad values are refused: -1" not set_to log_drops -1
 	check "bad values are refused: words" not set_to log_drops on
 	set_to log_drops 0
 	lines=$(logged)
-	lab raw cli udp "$CLI" "$VIP" n=3 dport=99 > /dev/null
 	drops_mark
-	is "off again, nothing is logged" "$(logged)" "$lines"
+	lab raw cli udp "$CLI" "$VIP" n=3 dport=99 > /dev/null
+	drops_are "off again: drops are counted" no-rule=3
+	is "and not logged" "$(logged)" "$lines"
 }
 
 logged() {
