@@ -236,7 +236,10 @@ unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
 		/* A flow picked up in mid-stream is established at once. */
 		return READ_ONCE(binding->data[ct->proto.tcp.state]);
 	case WEIR_CLASS_SCTP:
-		return READ_ONCE(binding->data[ct->proto.sctp.state]);
+		/* After an INIT conntrack says closed until it is answered. */
+		if (ct->proto.sctp.state != SCTP_CONNTRACK_CLOSED)
+			return READ_ONCE(binding->data[ct->proto.sctp.state]);
+		fallthrough;
 	default:
 		return min_t(unsigned long, READ_ONCE(ct->timeout),
 			     READ_ONCE(binding->data[0]));
