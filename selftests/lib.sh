@@ -517,6 +517,7 @@ web() {			# [LINE...]: the usual service for this family, and no other
 load_up() {		# NAME PLACE KIND DST PORT [key=value...]: starts py/load.py
 	local name=$1 place=${PLACE[$2]}
 	shift 2
+	rm -f "$TMP/load.$name"
 	"$PYTHON" "$HERE/py/load.py" "$TMP/load.$name" "$place" "$@" 2> "$TMP/load.$name.err" &
 	PIDS+=($!)
 	echo $! > "$TMP/load.$name.pid"

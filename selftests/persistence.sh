@@ -59,9 +59,16 @@ lazy() {
 	close_flows
 }
 
+left_unhealthy() {
+	wjson "sum(b['counters']['reselected-unhealthy'] for s in J['services']
+		for b in s['backends'])" stats "$WEB"
+}
+
 never() {
+	local before
 	web "persistence never-persist"
 	flows
+	before=$(left_unhealthy)
 	health "$OWNER" down
 	health "$OWNER" auto
 	is "never-persist: a flap with no packet in between moves nothing" \
@@ -73,6 +80,8 @@ never() {
 		"$(val reset "$(lab req "t$F")") $(answers "$(lab req "t$F")")" \
 		"$TCPS $((18 - TCPS))"
 	is "never-persist: UDP leaves" "$(val "$OWNER" "$(lab req "u$F")")" 0
+	is "never-persist: the tool counts the flows that left" \
+		"$(($(left_unhealthy) - before))" "$((TCPS + UDPS))"
 	close_flows
 
 	health "$OWNER" auto

@@ -55,12 +55,12 @@ agree() {
 # The last removal leaves one backend: nothing may still go elsewhere, ten rounds long.
 settled() {
 	local i wrong=0
-	load_up one cli oneway "$VIP" 53 conns=8 every=0.02 sport=5300
-	load_up two cli oneway "$VIP" 53 conns=8 every=0.02 sport=5300
+	load_up one cli oneway "$VIP" 53 conns=4 every=0.05 sport=5300
+	load_up two cli oneway "$VIP" 53 conns=4 every=0.05 sport=5300
 	for ((i = 0; i < 10; i++)); do
 		weir backend del "$WEB" "$B1"
 		lab mark > /dev/null
-		load_more one sent 16
+		load_more one sent 12
 		[ "$(lab count "$STREAM" b1)" = 0 ] || wrong=$((wrong + 1))
 		weir backend add "$WEB" "$B1"
 	done

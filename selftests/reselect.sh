@@ -31,7 +31,6 @@ tcp_moves() {
 	is "nothing more reached the removed one" "$(lab count tcp "$owner")" 0
 	is "new connections do without it" \
 		"$(val "$owner" "$(lab call tcp cli "$VIP" 80 n=24)")" 0
-	is "the tool counts the moved flows" "$(moved gone)" "$number"
 	lab close "t$F" > /dev/null
 	drops_are "no packet was dropped" none
 }
@@ -42,11 +41,6 @@ strip() {		# NAME WORDS: WORDS without that of NAME
 		[ "${word%%=*}" = "$1" ] || out+=("$word")
 	done
 	echo "${out[*]}"
-}
-
-moved() {		# WHY: flows that the service selected anew for that reason
-	wjson "sum(b['counters']['reselected-$1'] for s in J['services'] if s['name'] == '$WEB'
-		for b in s['backends'])" stats "$WEB"
 }
 
 udp_moves() {
@@ -121,6 +115,8 @@ late() {		# BACKEND KIND SPORT DPORT WORD...
 flush() {
 	local owner
 	web
+	settle
+	weir flush > /dev/null
 	owner=$(lab open "f$F" tcp cli "$VIP" 80 | cut -d= -f1)
 	lab open "g$F" udp cli "$VIP" 53 > /dev/null
 	is "flows lists both" "$(wjson "len(J)" flows "$WEB")" 2
@@ -135,6 +131,8 @@ flush() {
 
 rule_goes() {
 	web
+	settle
+	weir flush > /dev/null
 	lab open "t$F" tcp cli "$VIP" 80 n=3 > /dev/null
 	lab open "u$F" udp cli "$VIP" 53 n=3 > /dev/null
 	drops_mark
