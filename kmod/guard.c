@@ -204,10 +204,11 @@ static bool find_entry(struct weir_net *wn, const struct sk_buff *skb,
 }
 
 /* A segment in mid-stream that conntrack does not take. Two kinds are answered by a
- * reset, without which the client would wait for ever: with nf_conntrack_tcp_loose=0
- * one that has no entry (decision 22), and a bare ACK that meets a half-open entry. It
- * answers the SYN-ACK of a backend that was replaced meanwhile; the new one never sent
- * it. A stray of a flow that lives is not answered: the reset could cut that one.
+ * reset, without which the client would wait for long: one that has no entry and gets
+ * none, any with nf_conntrack_tcp_loose=0 and a FIN always (decision 22), and a bare ACK
+ * that meets a half-open entry. That one answers the SYN-ACK of a backend which was
+ * replaced meanwhile; the new one never sent it. A stray of a flow that lives is not
+ * answered: the reset could cut that one.
  */
 static unsigned int guard_segment(struct weir_net *wn, struct sk_buff *skb,
 				  const struct nf_hook_state *state,
@@ -216,8 +217,7 @@ static unsigned int guard_segment(struct weir_net *wn, struct sk_buff *skb,
 	bool half_open, known = find_entry(wn, skb, state, &half_open);
 	bool loose = READ_ONCE(wn->net->ct.nf_ct_proto.tcp.tcp_loose);
 
-	if (!packet->opens && !packet->tcp_rst &&
-	    (half_open || (!known && !loose)))
+	if (!packet->opens && !packet->tcp_rst && (half_open || !known))
 		weir_reject(wn, skb, state);
 	return weir_drop(wn, !known && !loose && !packet->opens ?
 			 WEIR_R_NO_LOOSE : WEIR_R_INVALID, skb, state);
