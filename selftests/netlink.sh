@@ -16,4 +16,6 @@ nl_up
 for topic in read refusals txn dump events caps malformed; do
 	judge in_ns lb "$PYTHON" "$HERE/py/netlink_$topic.py"
 done
+# debug kernels can let allocations fail
+[ ! -e /proc/self/fail-nth ] || judge in_ns lb "$PYTHON" "$HERE/py/netlink_nomem.py"
 finish
