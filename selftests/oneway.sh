@@ -33,7 +33,7 @@ removal() {
 	service "$B1"
 	drops_mark
 	lab mark > /dev/null
-	load_up stream cli oneway "$VIP" 8125 every=0.05
+	load_up stream cli oneway "$VIP" 8125 every=0.02
 	load_more stream sent 40
 	is "the stream reaches b1" "$(lab await 40 "$STREAM" b1 > "$TMP/out"; lab tally "$STREAM" | cut -d= -f1)" b1
 
@@ -58,7 +58,7 @@ unhealthy() {
 	service "$B1" "$B2"
 	drops_mark
 	lab mark > /dev/null
-	load_up stream cli oneway "$VIP" 8125 every=0.05
+	load_up stream cli oneway "$VIP" 8125 every=0.02
 	load_more stream sent 20
 	owner=$(lab tally "$STREAM" | cut -d= -f1)
 	other=$(other "$owner")

@@ -13,7 +13,7 @@
 STREAM='udp and dport == 53'
 
 sender() {		# NAME CPU
-	load_up "$1" cli oneway "$VIP" 53 conns=8 every=0.02 sport=5300
+	load_up "$1" cli oneway "$VIP" 53 conns=8 every=0.05 sport=5300
 	taskset -apc "$2" "$(< "$TMP/load.$1.pid")" > /dev/null
 }
 
