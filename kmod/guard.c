@@ -74,21 +74,13 @@ static u64 age(u64 slot)
 	return (now_seconds() - slot) & TOMB_TIME;
 }
 
-/* A late echo reply is invalid by itself, and a tomb without the query's id would
- * bury the backend's own pings.
- */
-static bool is_icmp(u8 proto)
-{
-	return proto == IPPROTO_ICMP || proto == IPPROTO_ICMPV6;
-}
-
 void weir_tombs_add(struct weir_tombs *tombs, const struct nf_conn *ct)
 {
 	struct weir_tuple answer;
 	u64 hash, a, b, *pair;
 
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_REPLY].tuple, &answer);
-	if (!tombs->slots || is_icmp(answer.proto))
+	if (!tombs->slots)
 		return;
 	hash = tomb_hash(tombs, &answer);
 	/* Slots are independent words: a race loses one tomb, no more. */
@@ -108,7 +100,7 @@ static bool is_tomb(const struct weir_tombs *tombs,
 	const u64 *pair;
 	int i;
 
-	if (!tombs->slots || is_icmp(answer->proto))
+	if (!tombs->slots)
 		return false;
 	hash = tomb_hash(tombs, answer);
 	pair = &tombs->slots[(hash >> 17) & (TOMB_SLOTS - 2)];
@@ -276,6 +268,11 @@ unsigned int weir_guard_new(struct weir_net *wn, const struct weir_config *cfg,
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
 	handshake = tuple.proto == IPPROTO_TCP || tuple.proto == IPPROTO_SCTP;
 	if (handshake && weir_packet_opens(skb, tuple.family, tuple.proto))
+		return NF_ACCEPT;
+	/* A tomb has no id of a query, and an entry begins with one: the backend's
+	 * own. Late echo replies are invalid and come to weir_guard_no_entry().
+	 */
+	if (tuple.proto == IPPROTO_ICMP || tuple.proto == IPPROTO_ICMPV6)
 		return NF_ACCEPT;
 	if (is_tomb(&wn->tombs, &tuple) ||
 	    (handshake && is_source(cfg, tuple.family, &tuple.src, tuple.proto,

@@ -97,6 +97,8 @@ static unsigned int verify_choice(struct weir_net *wn,
 	weir_choose(wn, cfg, match.service, &tuple, &choice);
 	if (choice.backend && choice.backend->dest == dest) {
 		weir_choose_settle(wn, match.service, &tuple, &choice, syn);
+		if (syn)
+			weir_nat_remember_syn(ct, skb, state->pf);
 		goto keep;
 	}
 	/* A fragmented datagram of a running flow goes with the flow, and a

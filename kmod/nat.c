@@ -34,7 +34,7 @@
  * keep_ours() adds for a reason of its own.
  */
 struct note {
-	__be32 isn;		/* of the SYN that it began with */
+	__be32 isn;		/* of the last SYN that it took */
 	bool has_isn;
 };
 
@@ -47,8 +47,8 @@ static struct note *note_of(const struct nf_conn *ct)
 		(struct note *)help->data : NULL;
 }
 
-static void remember_syn(struct nf_conn *ct, const struct sk_buff *skb,
-			 u8 family)
+void weir_nat_remember_syn(struct nf_conn *ct, const struct sk_buff *skb,
+			   u8 family)
 {
 	struct note *note = note_of(ct);
 
@@ -169,7 +169,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	syn = tuple.proto == IPPROTO_TCP &&
 	      weir_packet_opens(skb, tuple.family, tuple.proto);
 	if (syn)
-		remember_syn(ct, skb, tuple.family);
+		weir_nat_remember_syn(ct, skb, tuple.family);
 	weir_choose_settle(wn, match.service, &tuple, &choice, syn);
 	count_selection(match.service, dest, skb, why);
 	return NF_ACCEPT;

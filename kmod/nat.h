@@ -67,7 +67,14 @@ unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
 			  struct nf_conn *ct);
 
 /**
- * weir_nat_retransmitted() - does a SYN repeat the one that the entry began with?
+ * weir_nat_remember_syn() - the entry has taken this SYN
+ * @skb: a TCP SYN in original direction
+ */
+void weir_nat_remember_syn(struct nf_conn *ct, const struct sk_buff *skb,
+			   u8 family);
+
+/**
+ * weir_nat_retransmitted() - does a SYN repeat the last one that the entry took?
  * @skb: a TCP SYN in original direction
  * @ct: an entry of ours
  *
