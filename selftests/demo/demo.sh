@@ -14,7 +14,7 @@
 
 REQUESTS=120
 DOWNLOADS=18
-SIZE=240000 RATE=24k	# a download takes ten seconds
+SIZE=240000 RATE=32k	# a download takes over seven seconds
 WRONG=()
 
 tap_begins() { :; }

@@ -3,11 +3,12 @@
 """Steady traffic that runs until SIGTERM, and counts what became of it.
 
 load.py STATUS NETNS {tcp|udp|oneway} DST PORT [conns=N] [every=SECONDS] [src=A+N] [sport=P]
+        [patience=SECONDS]
 
 tcp:    conns connections stay open, each makes one exchange per interval; one that breaks is
         replaced by a new one.
-udp:    conns sockets make one exchange per interval; an answer that does not come within two
-        seconds is lost.
+udp:    conns sockets make one exchange per interval; an answer that does not come within
+        patience (2 seconds) is lost.
 oneway: conns sockets send "quiet N" per interval and expect no answer.
 new:    like tcp, but each exchange has a connection of its own.
 
@@ -27,8 +28,10 @@ PATIENCE = 2.0 * int(os.environ.get("WEIR_PATIENCE", "1"))
 
 
 class Load:
-    def __init__(self, status, netns, kind, dst, port, conns="1", every="0.1", src="", sport="0"):
+    def __init__(self, status, netns, kind, dst, port, conns="1", every="0.1", src="", sport="0",
+                 patience=PATIENCE):
         self.status, self.kind, self.every = status, kind, float(every)
+        self.patience = float(patience)
         sources, first = address_range(src) if src else [""], int(sport)
         style = {"oneway": "udp", "new": "tcp"}.get(kind, kind)
         self.make = [lambda s=sources[i % len(sources)], p=first + i if first else 0:
@@ -68,12 +71,14 @@ class Load:
         one = self.calls[i]
         if one.step():
             result = one.result
-        elif time.monotonic() - one.began > PATIENCE:
+        elif time.monotonic() - one.began > self.patience:
             result = "lost"
         else:
             return
         self.busy[i] = False
-        if one.right and (result == one.owner or self.kind == "udp"):
+        if result == "lost":
+            self.count("lost")
+        elif one.right and (result == one.owner or self.kind == "udp"):
             self.count("ok")
             self.count("at_" + result)
         else:
