@@ -173,9 +173,16 @@ bool weir_packet_parse(const struct sk_buff *skb,
 
 bool weir_packet_fragmented(const struct sk_buff *skb, u8 family)
 {
+	u32 whole = skb->len - skb_network_offset(skb);
+	u32 largest;
+
 	if (family == AF_INET)
 		return IPCB(skb)->frag_max_size;
-	return IP6CB(skb)->frag_max_size;
+	/* An atomic fragment goes through reassembly as well, and comes out of it
+	 * shorter by the header that made it one.
+	 */
+	largest = IP6CB(skb)->frag_max_size;
+	return largest && whole + sizeof(struct frag_hdr) > largest;
 }
 
 static bool is_source_routed(const struct sk_buff *skb)

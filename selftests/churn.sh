@@ -136,8 +136,8 @@ configurations
 for F in 4 6; do
 	use "$F"
 	weir apply "$TMP/config.all" > /dev/null
-	load_up "stay-tcp$F" cli tcp "$VIP" 80 conns=8 every=0.05
-	load_up "stay-udp$F" cli udp "$VIP" 80 conns=8 every=0.05
+	load_up "stay-tcp$F" cli tcp "$VIP" 80 conns=8 every=0.05 patience=20
+	load_up "stay-udp$F" cli udp "$VIP" 80 conns=8 every=0.05 patience=20
 	load_up "sess-new$F" cli new "$VIP" 53 conns=4 every=0.05
 	load_up "sess-udp$F" cli udp "$VIP" 53 conns=4 every=0.05
 	load_up "oneway$F" cli oneway "$VIP" 53 conns=4 every=0.02
