@@ -33,6 +33,7 @@ static policy_t top_policy = {
 	[WEIR_A_CHANGE] = NEST,
 	[WEIR_A_VERDICT] = NEST,
 	[WEIR_A_FLOW] = NEST,
+	[WEIR_A_SESSION] = NEST,
 	[WEIR_A_REASON] = NEST,
 	[WEIR_A_N_SERVICES] = U32,
 	[WEIR_A_N_HELD] = U32,
@@ -566,6 +567,13 @@ static int fill_flow(const struct nlattr *a, struct weir_flow *flow)
 	flow->replied = number(&attrs, WEIR_FLOW_A_REPLIED);
 	flow->stay = number(&attrs, WEIR_FLOW_A_STAY);
 	return 0;
+}
+
+bool weir_decode_is_session(const struct nlmsghdr *nlh)
+{
+	struct attrs top;
+
+	return !parse_top(nlh, &top) && top.a[WEIR_A_SESSION];
 }
 
 int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow)

@@ -84,6 +84,7 @@ int weir_decode_changes(const struct nlmsghdr *nlh,
 			struct weir_changes *changes);
 int weir_decode_info(const struct nlmsghdr *nlh, struct weir_info *info);
 int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow);
+bool weir_decode_is_session(const struct nlmsghdr *nlh);
 int weir_decode_verdict(const struct nlmsghdr *nlh,
 			struct weir_verdict *verdict);
 int weir_decode_reason(const struct nlmsghdr *nlh, struct weir_reason *reason);

@@ -60,6 +60,9 @@ static int take_flow(const struct nlmsghdr *nlh, void *arg)
 {
 	struct flows *flows = arg;
 
+	/* Sessions follow the flows; they are not listed yet. */
+	if (weir_decode_is_session(nlh))
+		return 0;
 	flows->flow = weir_grow(flows->flow, flows->n, sizeof(*flows->flow));
 	return weir_decode_flow(nlh, &flows->flow[flows->n++]);
 }
