@@ -26,6 +26,17 @@ picked_up() {
 	drops_are "tcp_loose=1: nothing is dropped" none
 }
 
+# Conntrack never picks up a FIN. A client whose flow was removed would repeat it for minutes.
+fin() {
+	lab mark > /dev/null
+	drops_mark
+	stray 1010 flags=FA seq=1000 ack=2000
+	is "a stray FIN is answered by a reset from the VIP" \
+		"$(lab await 1 'tcp and rst and src == VIP and dport == 1010' cli)" 1
+	drops_are "a stray FIN is counted" invalid=1
+	is "no backend saw it" "$(lab count 'tcp and sport == 1010')" 0
+}
+
 told() {
 	in_ns lb sysctl -qw net.netfilter.nf_conntrack_tcp_loose=0
 	is "tcp_loose=0: connections work" "$(answers "$(lab open "l$F" tcp cli "$VIP" 80 n=4)")" 4
@@ -63,6 +74,7 @@ spared() {
 loose() {
 	web
 	picked_up
+	fin
 	told
 	spared
 	in_ns lb sysctl -qw net.netfilter.nf_conntrack_tcp_loose=1

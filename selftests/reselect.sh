@@ -111,6 +111,32 @@ late() {		# BACKEND KIND SPORT DPORT WORD...
 		data=late "$@" > /dev/null
 }
 
+# Echo replies have no ports to tell them by; the backend's own pings must pass all the same.
+late_echo() {
+	local owner
+	conf <<- END
+		service $WEB {
+		    rule $VIP icmp all
+		    backend $B1
+		    backend $B2
+		}
+	END
+	lab mark > /dev/null
+	lab raw cli echo "$CLI" "$VIP" ident=31 data=ping > /dev/null
+	is "a ping is answered" "$(lab await 1 "type in (0, 129) and src == VIP" cli)" 1
+	owner=$(lab tally "type in (8, 128)" | cut -d= -f1)
+	weir backend del "$WEB" "$(addr "$owner")"
+	lab mark > /dev/null
+	drops_mark
+	lab raw "$owner" reply "$(addr "$owner")" "$CLI" ident=31 data=late > /dev/null
+	lab raw "$owner" reply "$(addr "$owner")" "$CLI" ident=31 data=late > /dev/null
+	late_drops "late echo replies of a removed backend are dropped" 2
+	is "the client saw none" "$(lab count "payload == b'late'" cli)" 0
+	lab raw "$owner" echo "$(addr "$owner")" "$CLI" ident=32 data=mine > /dev/null
+	is "its own ping passes, and the answer" "$(lab await 1 \
+		"type in (0, 129) and payload == b'mine'" "$owner")" 1
+}
+
 # With `now`, or without a drain-timeout, nothing waits; flush does the same without removing.
 flush() {
 	local owner
@@ -159,10 +185,12 @@ reselect() {
 	tcp_moves
 	udp_moves
 	late_answers
+	late_echo
 	flush
 	rule_goes
 }
 
 lab_up 3 tcp:80 udp:53
+LEAK_OK="payload == b'mine'"
 for_families reselect
 finish

@@ -365,9 +365,9 @@ class Agent:
             body = packet.tcp(src, dst, sport, dport, flags, int(seq), int(ack), data, bad)
         elif kind == "udp":
             body = packet.udp(src, dst, sport, dport, data, bad)
-        elif kind == "echo":
+        elif kind in ("echo", "reply"):
             proto = packet.ICMP6 if packet.is6(src) else packet.ICMP
-            body = packet.echo(src, dst, int(ident), int(seq), data)
+            body = packet.echo(src, dst, int(ident), int(seq), data, kind == "reply")
         elif kind == "toobig":
             proto = packet.ICMP6 if packet.is6(src) else packet.ICMP
             about = self.build(**{k[1:]: v for k, v in inner.items() if k[0] == "i"})

@@ -104,8 +104,11 @@ def icmp(src, dst, kind, code, rest, data=b""):
     return body[:2] + struct.pack("!H", checksum(over + body)) + body[4:]
 
 
-def echo(src, dst, ident, seq, data=b"weir"):
-    return icmp(src, dst, 128 if is6(src) else 8, 0, ident << 16 | seq, data)
+def echo(src, dst, ident, seq, data=b"weir", reply=False):
+    kind = 129 if is6(src) else 0
+    if not reply:
+        kind = 128 if is6(src) else 8
+    return icmp(src, dst, kind, 0, ident << 16 | seq, data)
 
 
 def too_big(src, dst, mtu, about):
