@@ -10,6 +10,7 @@
 # WEIR_CHURN is how long it goes on, in seconds; half of it with the module reloaded again and
 # again. WEIR_SEED replays the order of things, as far as two CPUs let it.
 #
+# only: debug		(minutes of everything at once; run it by hand on others)
 # timeout: 600
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
