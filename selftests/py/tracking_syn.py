@@ -205,6 +205,25 @@ def another_port():
             [got[i] for i in mine] == want, f"got {[got[i] for i in mine]}, want {want}")
 
 
+def second_syn():
+    """An entry that took a second SYN knows that one's retransmission"""
+    kind = Kind("", "syn-sent", seg("S", seq=90000), "old", "old")
+    conns = [Conn(cell, kind) for cell in GRID.cells for _ in range(TIMES)]
+    fresh = GRID.learn([c.syn for c in conns])
+    pins = GRID.pins(fresh)
+
+    def act(mine):
+        establish([conns[i] for i in mine], [pins[i] for i in mine])
+        WIRE.deliver([conns[i].segment() for i in mine])
+
+    GRID.at(pins, act)
+    got = WIRE.places([c.segment() for c in conns])
+    for cell in GRID.cells:
+        mine = [i for i, c in enumerate(conns) if c.cell is cell]
+        say(f"{cell.title}: the second of two SYNs, retransmitted, stays",
+            [got[i] for i in mine] == [pins[i] for i in mine], [got[i] for i in mine])
+
+
 def gone_meanwhile():
     """A retransmitted SYN whose backend may no longer be used"""
     kind = Kind("", "syn-sent", seg("S"), "new", "new")
@@ -274,4 +293,4 @@ def wire_clean():
 
 
 GRID.set_up()
-run(table, entries_kept, another_port, gone_meanwhile, strict, wire_clean)
+run(table, entries_kept, another_port, second_syn, gone_meanwhile, strict, wire_clean)
