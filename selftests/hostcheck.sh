@@ -229,6 +229,7 @@ test_iptables() {		# VARIANT
 test_table() {
 	local max i
 	max=$(sysctl -n net.netfilter.nf_conntrack_max)
+	in_ns lb conntrack -F > /dev/null 2>&1	# flows of the tests before count too
 	sysctl -qw net.netfilter.nf_conntrack_max=20
 	for i in {1..16}; do
 		in_ns lb conntrack -I -p udp -s "10.9.9.$i" -d 10.9.9.100 --sport 1 --dport 2 \

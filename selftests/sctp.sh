@@ -36,7 +36,7 @@ silently() {		# NAME COMMAND...
 kill_server() {		# NAME
 	local pid
 	pid=$(< "$TMP/servers.$1$F.pid")
-	kill -9 "$pid"
+	kill -USR1 "$pid"	# it aborts: see crash() of server.py
 	busywait 10000 gone "$pid" > /dev/null || fail "the server does not end"
 }
 

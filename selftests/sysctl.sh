@@ -62,8 +62,7 @@ log_drops() {
 	lab raw cli udp "$CLI" "$VIP" n=3 dport=99 > /dev/null
 	lines=$(logged)
 	check "it can be turned on" set_to log_drops 1
-	lab raw cli udp "$CLI" "$VIP" n=3 dport=99 > /dev/null
-	check "drops are logged then, with reason and addresses" busywait 5000 more_than "$lines"
+	check "drops are logged then, with reason and addresses" busywait 15000 logs_more_than "$lines"
 	like "the line names both ends" "$(kernel_log | grep no-rule | tail -n 1)" \
 		"*weir*no-rule*$CLI*$VIP*"
 	lines=$(logged)
@@ -87,7 +86,9 @@ logged() {
 	kernel_log | grep -c no-rule
 }
 
-more_than() {
+# The limit of the log's rate is one for the machine: a flood just before may have used it up.
+logs_more_than() {
+	lab raw cli udp "$CLI" "$VIP" dport=99 > /dev/null
 	[ "$(logged)" -gt "$1" ]
 }
 

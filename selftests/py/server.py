@@ -121,6 +121,15 @@ def listen(loop, name, kind, port, addr="::"):
         loop.register(sock, selectors.EVENT_READ, serve_stream(loop, sock, name))
 
 
+def crash(loop):
+    """Ends at once, and with an abort where the transport has one, as a machine's end would be:
+    a graceful end goes on for a while after the process."""
+    for key in list(loop.get_map().values()):
+        if key.fileobj.type == socket.SOCK_STREAM:
+            key.fileobj.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    os._exit(1)
+
+
 def main():
     cut = sys.argv.index("--")
     loop = selectors.DefaultSelector()
@@ -132,6 +141,7 @@ def main():
             port, *addr = place.split("@")
             listen(loop, name.encode(), kind, int(port), *addr)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGUSR1, lambda *_: crash(loop))
     print("ready", flush=True)
     while True:
         for key, mask in loop.select():
