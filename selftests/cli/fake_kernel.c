@@ -394,6 +394,29 @@ static void put_flow(struct nlmsghdr *nlh, uint16_t type, uint8_t proto,
 	mnl_attr_nest_end(nlh, nest);
 }
 
+/* FIELDS of the key, of which those after SRC may be absent. */
+static void put_session(struct nlmsghdr *nlh, uint16_t type, uint8_t fields,
+			const char *src, const char *dst, const char *backend)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, type);
+	struct weir_addr addr;
+
+	mnl_attr_put_strz(nlh, WEIR_SESSION_A_SERVICE_NAME, "web");
+	mnl_attr_put_u8(nlh, WEIR_SESSION_A_FIELDS, fields);
+	weir_parse_addr(src, &addr);
+	weir_put_addr(nlh, WEIR_SESSION_A_SRC, &addr);
+	weir_parse_addr(dst, &addr);
+	if (fields > 1)
+		weir_put_addr(nlh, WEIR_SESSION_A_DST, &addr);
+	if (fields > 2)
+		mnl_attr_put_u8(nlh, WEIR_SESSION_A_PROTO, 17);
+	weir_parse_addr(backend, &addr);
+	weir_put_addr(nlh, WEIR_SESSION_A_BACKEND, &addr);
+	mnl_attr_put_u32(nlh, WEIR_SESSION_A_EXPIRES, 3000 + fields);
+	mnl_attr_put_u8(nlh, WEIR_SESSION_A_CONFIRMED, fields < 3);
+	mnl_attr_nest_end(nlh, nest);
+}
+
 static void dump_flows(const struct nlmsghdr *to)
 {
 	struct nlmsghdr *nlh = answer(to, WEIR_CMD_FLOW_GET);
@@ -408,6 +431,18 @@ static void dump_flows(const struct nlmsghdr *to)
 	nlh = answer(to, WEIR_CMD_FLOW_GET);
 	put_flow(nlh, WEIR_A_FLOW, 50, "198.51.100.8", "203.0.113.10",
 		 "10.2.0.11", 99);
+	send_answer(nlh);
+	nlh = answer(to, WEIR_CMD_FLOW_GET);
+	put_session(nlh, WEIR_A_SESSION, 1, "198.51.100.7", "203.0.113.10",
+		    "10.2.0.11");
+	send_answer(nlh);
+	nlh = answer(to, WEIR_CMD_FLOW_GET);
+	put_session(nlh, WEIR_A_SESSION, 2, "2001:db8::7", "2001:db8::80",
+		    "2001:db8:2::11");
+	send_answer(nlh);
+	nlh = answer(to, WEIR_CMD_FLOW_GET);
+	put_session(nlh, WEIR_A_SESSION, 3, "198.51.100.8", "203.0.113.10",
+		    "10.2.0.11");
 	send_answer(nlh);
 }
 
@@ -571,6 +606,14 @@ static void lookup(const struct nlmsghdr *to)
 	put_flow(nlh, WEIR_VERDICT_A_FLOW, 6, "198.51.100.7", "203.0.113.10",
 		 "10.2.0.99", WEIR_STAY_GONE);
 	mnl_attr_put_u8(nlh, WEIR_VERDICT_A_KEY_FIELDS, 5);
+	mnl_attr_put_u8(nlh, WEIR_VERDICT_A_TRACK_FIELDS,
+			getenv("FAKE_SESSION") ? 2 : 5);
+	if (getenv("FAKE_SESSION")) {
+		put_session(nlh, WEIR_VERDICT_A_SESSION, 2, "198.51.100.7",
+			    "203.0.113.10", "10.2.0.11");
+		if (!strcmp(getenv("FAKE_SESSION"), "decides"))
+			mnl_attr_put(nlh, WEIR_VERDICT_A_BY_SESSION, 0, NULL);
+	}
 	mnl_attr_put_u64(nlh, WEIR_VERDICT_A_HASH, 0xfedcba9876543210ULL);
 	mnl_attr_put_u32(nlh, WEIR_VERDICT_A_SLOT, 77);
 	mnl_attr_put_u32(nlh, WEIR_VERDICT_A_TABLE_SLOTS, 1021);
@@ -592,6 +635,11 @@ static void info(const struct nlmsghdr *to)
 	static const uint8_t key[16] = { 0x00, 0x11, [15] = 0xff };
 
 	mnl_attr_put_strz(nlh, WEIR_A_VERSION, version ? version : "0.1.0");
+	mnl_attr_put_u32(nlh, WEIR_A_N_SESSIONS, 1234);
+	mnl_attr_put_u32(nlh, WEIR_A_MAX_SESSIONS, 65536);
+	mnl_attr_put_u32(nlh, WEIR_A_N_ENTRIES, 56789);
+	mnl_attr_put_u32(nlh, WEIR_A_MAX_FLOWS,
+			 getenv("FAKE_UNLIMITED") ? 0 : 235929);
 	if (getenv("FAKE_KEY"))
 		mnl_attr_put(nlh, WEIR_A_HASH_KEY, sizeof(key), key);
 	send_answer(nlh);
@@ -648,6 +696,7 @@ static int obey(const struct nlmsghdr *nlh, char *why, size_t size)
 	case WEIR_CMD_FLOW_FLUSH:
 		reply = answer(nlh, WEIR_CMD_FLOW_FLUSH);
 		mnl_attr_put_u32(reply, WEIR_A_N_FLOWS, 3);
+		mnl_attr_put_u32(reply, WEIR_A_N_SESSIONS, 1);
 		send_answer(reply);
 		return 0;
 	}

@@ -53,7 +53,8 @@ struct outcome {
 	struct weir_changes changes;
 	struct weir_flow flow;
 	struct weir_verdict verdict;
-	bool has_flow, has_verdict;
+	struct weir_session session;
+	bool has_flow, has_session, has_verdict;
 };
 
 static void print_outcome(struct weir_out *out, const struct outcome *o)
@@ -72,6 +73,12 @@ static void print_outcome(struct weir_out *out, const struct outcome *o)
 		weir_out_flow(out, &o->flow);
 	if (o->has_verdict)
 		weir_out_rule(out, &o->verdict.rule);
+	weir_out_end(out);
+	weir_out_object(out, NULL);
+	if (o->has_session)
+		weir_out_session(out, &o->session);
+	if (o->has_verdict)
+		weir_out_session(out, &o->verdict.session);
 	weir_out_end(out);
 	weir_out_end(out);
 }
@@ -103,10 +110,10 @@ static void decode(uint8_t what, const struct nlmsghdr *nlh, struct outcome *o)
 	struct weir_info info;
 	char sentence[512];
 	uint16_t family;
-	uint32_t n;
+	uint32_t n, m;
 	int num;
 
-	switch (what % 9) {
+	switch (what % 10) {
 	case 0:
 		weir_decode_config(nlh, &o->config);
 		break;
@@ -128,13 +135,16 @@ static void decode(uint8_t what, const struct nlmsghdr *nlh, struct outcome *o)
 		weir_decode_reason(nlh, &reason);
 		break;
 	case 6:
-		weir_decode_n_flows(nlh, &n);
+		weir_decode_flushed(nlh, &n, &m);
 		break;
 	case 7:
 		weir_decode_error(nlh, &num, sentence, sizeof(sentence));
 		break;
 	case 8:
 		weir_decode_family(nlh, &family, WEIR_MCGRP_EVENTS, &n);
+		break;
+	case 9:
+		o->has_session = !weir_decode_session(nlh, &o->session);
 		break;
 	}
 }

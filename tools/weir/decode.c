@@ -37,6 +37,10 @@ static policy_t top_policy = {
 	[WEIR_A_REASON] = NEST,
 	[WEIR_A_N_SERVICES] = U32,
 	[WEIR_A_N_HELD] = U32,
+	[WEIR_A_N_SESSIONS] = U32,
+	[WEIR_A_MAX_SESSIONS] = U32,
+	[WEIR_A_N_ENTRIES] = U32,
+	[WEIR_A_MAX_FLOWS] = U32,
 };
 
 static policy_t service_policy = {
@@ -135,6 +139,17 @@ static policy_t flow_policy = {
 	[WEIR_FLOW_A_STAY] = U8,
 };
 
+static policy_t session_policy = {
+	[WEIR_SESSION_A_SERVICE_NAME] = STRING,
+	[WEIR_SESSION_A_FIELDS] = U8,
+	[WEIR_SESSION_A_SRC] = ADDR,
+	[WEIR_SESSION_A_DST] = ADDR,
+	[WEIR_SESSION_A_PROTO] = U8,
+	[WEIR_SESSION_A_BACKEND] = ADDR,
+	[WEIR_SESSION_A_EXPIRES] = U32,
+	[WEIR_SESSION_A_CONFIRMED] = U8,
+};
+
 static policy_t verdict_policy = {
 	[WEIR_VERDICT_A_OUTCOME] = U8,
 	[WEIR_VERDICT_A_SERVICE_NAME] = STRING,
@@ -148,6 +163,9 @@ static policy_t verdict_policy = {
 	[WEIR_VERDICT_A_ELIGIBLE] = U8,
 	[WEIR_VERDICT_A_N_ELIGIBLE] = U32,
 	[WEIR_VERDICT_A_BACKEND] = NEST,
+	[WEIR_VERDICT_A_TRACK_FIELDS] = U8,
+	[WEIR_VERDICT_A_SESSION] = NEST,
+	[WEIR_VERDICT_A_BY_SESSION] = FLAG,
 };
 
 static policy_t reason_policy = {
@@ -538,6 +556,11 @@ int weir_decode_info(const struct nlmsghdr *nlh, struct weir_info *info)
 	info->generation = number(&top, WEIR_A_GENERATION);
 	info->n_services = number(&top, WEIR_A_N_SERVICES);
 	info->n_held = number(&top, WEIR_A_N_HELD);
+	info->has_limits = top.a[WEIR_A_MAX_SESSIONS];
+	info->n_sessions = number(&top, WEIR_A_N_SESSIONS);
+	info->max_sessions = number(&top, WEIR_A_MAX_SESSIONS);
+	info->n_entries = number(&top, WEIR_A_N_ENTRIES);
+	info->max_flows = number(&top, WEIR_A_MAX_FLOWS);
 	info->has_key = top.a[WEIR_A_HASH_KEY];
 	if (info->has_key)
 		memcpy(info->key, mnl_attr_get_payload(top.a[WEIR_A_HASH_KEY]),
@@ -569,6 +592,26 @@ static int fill_flow(const struct nlattr *a, struct weir_flow *flow)
 	return 0;
 }
 
+static int fill_session(const struct nlattr *a, struct weir_session *session)
+{
+	struct attrs attrs;
+
+	memset(session, 0, sizeof(*session));
+	if (parse_nest(a, session_policy, &attrs))
+		return -1;
+	session->set = attrs.set;
+	string(&attrs, WEIR_SESSION_A_SERVICE_NAME, session->service,
+	       sizeof(session->service));
+	address(&attrs, WEIR_SESSION_A_SRC, &session->src);
+	address(&attrs, WEIR_SESSION_A_DST, &session->dst);
+	address(&attrs, WEIR_SESSION_A_BACKEND, &session->backend);
+	session->fields = number(&attrs, WEIR_SESSION_A_FIELDS);
+	session->proto = number(&attrs, WEIR_SESSION_A_PROTO);
+	session->expires = number(&attrs, WEIR_SESSION_A_EXPIRES);
+	session->confirmed = number(&attrs, WEIR_SESSION_A_CONFIRMED);
+	return 0;
+}
+
 bool weir_decode_is_session(const struct nlmsghdr *nlh)
 {
 	struct attrs top;
@@ -583,6 +626,16 @@ int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow)
 	if (parse_top(nlh, &top) || !top.a[WEIR_A_FLOW])
 		return -1;
 	return fill_flow(top.a[WEIR_A_FLOW], flow);
+}
+
+int weir_decode_session(const struct nlmsghdr *nlh,
+			struct weir_session *session)
+{
+	struct attrs top;
+
+	if (parse_top(nlh, &top) || !top.a[WEIR_A_SESSION])
+		return -1;
+	return fill_session(top.a[WEIR_A_SESSION], session);
 }
 
 int weir_decode_verdict(const struct nlmsghdr *nlh,
@@ -600,6 +653,7 @@ int weir_decode_verdict(const struct nlmsghdr *nlh,
 	verdict->outcome = number(&attrs, WEIR_VERDICT_A_OUTCOME);
 	verdict->stay = number(&attrs, WEIR_VERDICT_A_STAY);
 	verdict->key_fields = number(&attrs, WEIR_VERDICT_A_KEY_FIELDS);
+	verdict->track_fields = number(&attrs, WEIR_VERDICT_A_TRACK_FIELDS);
 	verdict->eligible = number(&attrs, WEIR_VERDICT_A_ELIGIBLE);
 	verdict->hash = number(&attrs, WEIR_VERDICT_A_HASH);
 	verdict->slot = number(&attrs, WEIR_VERDICT_A_SLOT);
@@ -610,6 +664,9 @@ int weir_decode_verdict(const struct nlmsghdr *nlh,
 		return -1;
 	if (attrs.a[WEIR_VERDICT_A_FLOW] &&
 	    fill_flow(attrs.a[WEIR_VERDICT_A_FLOW], &verdict->flow))
+		return -1;
+	if (attrs.a[WEIR_VERDICT_A_SESSION] &&
+	    fill_session(attrs.a[WEIR_VERDICT_A_SESSION], &verdict->session))
 		return -1;
 	if (attrs.a[WEIR_VERDICT_A_BACKEND] &&
 	    fill_backend(attrs.a[WEIR_VERDICT_A_BACKEND], &verdict->backend))
@@ -632,13 +689,15 @@ int weir_decode_reason(const struct nlmsghdr *nlh, struct weir_reason *reason)
 	return 0;
 }
 
-int weir_decode_n_flows(const struct nlmsghdr *nlh, uint32_t *n)
+int weir_decode_flushed(const struct nlmsghdr *nlh, uint32_t *n_flows,
+			uint32_t *n_sessions)
 {
 	struct attrs top;
 
 	if (parse_top(nlh, &top) || !top.a[WEIR_A_N_FLOWS])
 		return -1;
-	*n = number(&top, WEIR_A_N_FLOWS);
+	*n_flows = number(&top, WEIR_A_N_FLOWS);
+	*n_sessions = number(&top, WEIR_A_N_SESSIONS);
 	return 0;
 }
 

@@ -40,6 +40,8 @@ struct weir_info {
 	bool has_generation;
 	uint32_t generation;
 	uint32_t n_services, n_held;
+	bool has_limits;		/* those of the next line */
+	uint32_t n_sessions, max_sessions, n_entries, max_flows;
 	bool has_key;
 	uint8_t key[WEIR_HASH_KEY_LEN];
 };
@@ -53,14 +55,23 @@ struct weir_flow {
 	uint8_t proto, tcp_state, replied, stay;
 };
 
+struct weir_session {
+	char service[WEIR_NAME_SIZE];
+	struct weir_addr src, dst, backend;
+	uint32_t set;			/* a bit for each attribute present */
+	uint32_t expires;
+	uint8_t fields, proto, confirmed;
+};
+
 struct weir_verdict {
 	uint32_t set;			/* a bit for each attribute present */
 	char service[WEIR_NAME_SIZE];
-	uint8_t outcome, stay, key_fields, eligible;
+	uint8_t outcome, stay, key_fields, track_fields, eligible;
 	uint64_t hash;
 	uint32_t slot, table_slots, n_eligible;
 	struct weir_rule rule;
 	struct weir_flow flow;
+	struct weir_session session;
 	struct weir_backend backend;
 };
 
@@ -83,12 +94,16 @@ int weir_decode_config(const struct nlmsghdr *nlh, struct weir_config *config);
 int weir_decode_changes(const struct nlmsghdr *nlh,
 			struct weir_changes *changes);
 int weir_decode_info(const struct nlmsghdr *nlh, struct weir_info *info);
-int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow);
+/* A dump of flows has sessions too: which of the two is this? */
 bool weir_decode_is_session(const struct nlmsghdr *nlh);
+int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow);
+int weir_decode_session(const struct nlmsghdr *nlh,
+			struct weir_session *session);
 int weir_decode_verdict(const struct nlmsghdr *nlh,
 			struct weir_verdict *verdict);
 int weir_decode_reason(const struct nlmsghdr *nlh, struct weir_reason *reason);
-int weir_decode_n_flows(const struct nlmsghdr *nlh, uint32_t *n);
+int weir_decode_flushed(const struct nlmsghdr *nlh, uint32_t *n_flows,
+			uint32_t *n_sessions);
 
 /* NLMSG_ERROR and NLMSG_DONE: the errno (positive; 0 is an acknowledgement)
  * and the kernel's sentence, "" if there is none. */

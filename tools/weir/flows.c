@@ -54,15 +54,20 @@ static void put_which(struct nlmsghdr *nlh, const struct which *which)
 struct flows {
 	struct weir_flow *flow;
 	unsigned int n;
+	struct weir_session *session;
+	unsigned int n_sessions;
 };
 
 static int take_flow(const struct nlmsghdr *nlh, void *arg)
 {
 	struct flows *flows = arg;
 
-	/* Sessions follow the flows; they are not listed yet. */
-	if (weir_decode_is_session(nlh))
-		return 0;
+	if (weir_decode_is_session(nlh)) {
+		flows->session = weir_grow(flows->session, flows->n_sessions,
+					   sizeof(*flows->session));
+		return weir_decode_session(nlh,
+					   &flows->session[flows->n_sessions++]);
+	}
 	flows->flow = weir_grow(flows->flow, flows->n, sizeof(*flows->flow));
 	return weir_decode_flow(nlh, &flows->flow[flows->n++]);
 }
@@ -72,7 +77,30 @@ static void reset_flows(void *arg)
 	struct flows *flows = arg;
 
 	free(flows->flow);
+	free(flows->session);
 	memset(flows, 0, sizeof(*flows));
+}
+
+static void print_flows(struct weir_out *out, const struct flows *flows)
+{
+	unsigned int i;
+
+	weir_out_array(out, NULL);
+	for (i = 0; i < flows->n; i++) {
+		weir_out_object(out, NULL);
+		weir_out_str(out, "kind", NULL, "flow");
+		weir_out_flow(out, &flows->flow[i]);
+		weir_out_text(out, "\n");
+		weir_out_end(out);
+	}
+	for (i = 0; i < flows->n_sessions; i++) {
+		weir_out_object(out, NULL);
+		weir_out_str(out, "kind", "%s ", "session");
+		weir_out_session(out, &flows->session[i]);
+		weir_out_text(out, "\n");
+		weir_out_end(out);
+	}
+	weir_out_end(out);
 }
 
 int weir_flows(struct weir_ctx *ctx, struct weir_args args)
@@ -81,7 +109,6 @@ int weir_flows(struct weir_ctx *ctx, struct weir_args args)
 	struct nlmsghdr *nlh;
 	struct which which;
 	struct weir_err err;
-	unsigned int i;
 	int ret;
 
 	if (parse_which(args, &which, &err))
@@ -91,31 +118,30 @@ int weir_flows(struct weir_ctx *ctx, struct weir_args args)
 	nlh = weir_nl_begin(&ctx->nl, WEIR_CMD_FLOW_GET);
 	put_which(nlh, &which);
 	ret = weir_nl_dump(&ctx->nl, nlh, take_flow, reset_flows, &flows, &err);
-	if (!ret) {
-		weir_out_array(&ctx->out, NULL);
-		for (i = 0; i < flows.n; i++) {
-			weir_out_object(&ctx->out, NULL);
-			weir_out_flow(&ctx->out, &flows.flow[i]);
-			weir_out_text(&ctx->out, "\n");
-			weir_out_end(&ctx->out);
-		}
-		weir_out_end(&ctx->out);
-	}
-	free(flows.flow);
+	if (!ret)
+		print_flows(&ctx->out, &flows);
+	reset_flows(&flows);
 	return ret ? weir_refuse(&err) : WEIR_DONE;
 }
 
-static int take_n_flows(const struct nlmsghdr *nlh, void *arg)
+struct flushed {
+	uint32_t n_flows, n_sessions;
+};
+
+static int take_flushed(const struct nlmsghdr *nlh, void *arg)
 {
-	return weir_decode_n_flows(nlh, arg);
+	struct flushed *flushed = arg;
+
+	return weir_decode_flushed(nlh, &flushed->n_flows,
+				   &flushed->n_sessions);
 }
 
 int weir_flush(struct weir_ctx *ctx, struct weir_args args)
 {
+	struct flushed flushed = { .n_flows = 0 };
 	struct nlmsghdr *nlh;
 	struct which which;
 	struct weir_err err;
-	uint32_t n = 0;
 
 	if (parse_which(args, &which, &err))
 		return weir_refuse(&err);
@@ -123,11 +149,16 @@ int weir_flush(struct weir_ctx *ctx, struct weir_args args)
 		return WEIR_REFUSED;
 	nlh = weir_nl_begin(&ctx->nl, WEIR_CMD_FLOW_FLUSH);
 	put_which(nlh, &which);
-	if (weir_nl_call(&ctx->nl, nlh, take_n_flows, &n, &err))
+	if (weir_nl_call(&ctx->nl, nlh, take_flushed, &flushed, &err))
 		return weir_refuse(&err);
 	weir_out_object(&ctx->out, NULL);
 	weir_out_num(&ctx->out, "n-flows",
-		     n == 1 ? "%s flow removed\n" : "%s flows removed\n", n);
+		     flushed.n_flows == 1 ? "%s flow" : "%s flows",
+		     flushed.n_flows);
+	weir_out_num(&ctx->out, "n-sessions",
+		     flushed.n_sessions == 1 ? " and %s session removed\n" :
+					       " and %s sessions removed\n",
+		     flushed.n_sessions);
 	weir_out_end(&ctx->out);
 	return WEIR_DONE;
 }

@@ -119,9 +119,9 @@ static void print_packet(struct weir_out *out, const struct packet *p)
 	weir_out_end(out);
 }
 
-static const char *outcome_sentence(uint32_t outcome)
+static const char *outcome_sentence(const struct weir_verdict *v)
 {
-	switch (outcome) {
+	switch (v->outcome) {
 	case WEIR_OUTCOME_NOT_OURS:
 		return "passes as if weir were absent: the destination is no VIP";
 	case WEIR_OUTCOME_NO_RULE:
@@ -133,6 +133,8 @@ static const char *outcome_sentence(uint32_t outcome)
 	case WEIR_OUTCOME_KEPT:
 		return "the existing flow keeps its backend";
 	case WEIR_OUTCOME_SELECTED:
+		if (weir_has(v->set, WEIR_VERDICT_A_BY_SESSION))
+			return "a new flow goes where its session goes";
 		return "the backend is chosen anew";
 	}
 	return "an outcome that this tool is too old to know";
@@ -169,6 +171,34 @@ static void print_rule(struct weir_out *out, const struct weir_verdict *v)
 		     v->service);
 }
 
+/* Only where the tracking key is not conntrack's own, of five fields. */
+static void print_session(struct weir_out *out, const struct weir_verdict *v)
+{
+	bool has_session = weir_has(v->set, WEIR_VERDICT_A_SESSION);
+	bool coarse = weir_has(v->set, WEIR_VERDICT_A_TRACK_FIELDS) &&
+		      v->track_fields < 5;
+
+	weir_out_num(out, "track-fields", NULL, v->track_fields);
+	if (coarse)
+		weir_out_text(out, "session key: %s\n",
+			      key_sentence(v->track_fields));
+	weir_out_object(out, "session");
+	if (has_session) {
+		weir_out_text(out, "session: ");
+		weir_out_session(out, &v->session);
+		weir_out_text(out, "\n");
+	} else if (coarse) {
+		weir_out_text(out, "session: there is none\n");
+	}
+	weir_out_end(out);
+	weir_out_bool(out, "by-session", NULL,
+		      weir_has(v->set, WEIR_VERDICT_A_BY_SESSION));
+	if (weir_has(v->set, WEIR_VERDICT_A_BY_SESSION))
+		weir_out_text(out, "session: it decides, not the table\n");
+	else if (has_session)
+		weir_out_text(out, "session: it may not stay, the table decides\n");
+}
+
 static void print_existing(struct weir_out *out, const struct weir_verdict *v)
 {
 	bool said = weir_has(v->set, WEIR_VERDICT_A_STAY);
@@ -184,6 +214,7 @@ static void print_existing(struct weir_out *out, const struct weir_verdict *v)
 	if (said)
 		weir_out_text(out, "existing flow: %s\n",
 			      weir_stay_sentence(v->stay));
+	print_session(out, v);
 }
 
 static void print_choice(struct weir_out *out, const struct weir_verdict *v)
@@ -245,7 +276,7 @@ int weir_lookup(struct weir_ctx *ctx, struct weir_args args)
 	print_choice(out, &v);
 	weir_out_str(out, "outcome", "outcome: %s: ",
 		     weir_word(&weir_outcome_words, v.outcome));
-	weir_out_text(out, "%s\n", outcome_sentence(v.outcome));
+	weir_out_text(out, "%s\n", outcome_sentence(&v));
 	weir_out_end(out);
 	weir_verdict_free(&v);
 	return WEIR_DONE;

@@ -228,3 +228,26 @@ void weir_out_flow(struct weir_out *out, const struct weir_flow *flow)
 	weir_out_str(out, "stay", " stay %s",
 		     weir_word(&weir_stay_words, flow->stay));
 }
+
+/* 198.51.100.7 backend ..., 198.51.100.7 203.0.113.10 backend ... or
+ * tcp 198.51.100.7 203.0.113.10 backend ...: as many fields as the key has. */
+void weir_out_session(struct weir_out *out, const struct weir_session *session)
+{
+	bool has_dst = weir_has(session->set, WEIR_SESSION_A_DST);
+	bool has_proto = weir_has(session->set, WEIR_SESSION_A_PROTO);
+	char text[WEIR_ADDR_TEXT], proto[8];
+
+	weir_out_num(out, "fields", NULL, session->fields);
+	weir_out_str(out, "proto", has_proto ? "%s " : NULL,
+		     has_proto ? weir_ipproto_text(session->proto, proto) : "");
+	weir_out_str(out, "src", "%s", weir_addr_text(&session->src, text));
+	weir_out_str(out, "dst", has_dst ? " %s" : NULL,
+		     has_dst ? weir_addr_text(&session->dst, text) : "");
+	weir_out_str(out, "service", " service %s", session->service);
+	weir_out_str(out, "backend", " backend %s",
+		     weir_addr_text(&session->backend, text));
+	weir_out_num(out, "expires", " expires %s", session->expires);
+	weir_out_bool(out, "confirmed", NULL, session->confirmed);
+	weir_out_text(out, " %s",
+		      session->confirmed ? "confirmed" : "unconfirmed");
+}

@@ -22,6 +22,7 @@ void weir_out_counters(struct weir_out *out, const char *before,
 void weir_out_change(struct weir_out *out,
 		     const struct weir_change_record *change);
 void weir_out_flow(struct weir_out *out, const struct weir_flow *flow);
+void weir_out_session(struct weir_out *out, const struct weir_session *session);
 /* Why the eligible set is what it is, as a sentence. */
 const char *weir_eligible_sentence(uint32_t eligible);
 /* Why an existing flow may stay or not: "its backend was removed" */

@@ -75,9 +75,37 @@ static void print_reasons(struct weir_out *out, const struct reasons *reasons)
 	weir_out_end(out);
 }
 
+/* How full the tables are. A module that does not say so is an older one. */
+static void print_limits(struct weir_out *out, const struct weir_info *info)
+{
+	weir_out_object(out, "limits");
+	if (info->has_limits) {
+		weir_out_text(out, "tables of this network namespace\n");
+		weir_out_num(out, "n-entries",
+			     "    conntrack entries %s of all kinds",
+			     info->n_entries);
+		weir_out_num(out, "max-flows",
+			     info->max_flows ? ", kept below %s\n" : NULL,
+			     info->max_flows);
+		if (!info->max_flows)
+			weir_out_text(out, ", no limit of weir\n");
+		weir_out_num(out, "n-sessions", "    sessions %s",
+			     info->n_sessions);
+		weir_out_num(out, "max-sessions", ", room for %s\n",
+			     info->max_sessions);
+	}
+	weir_out_end(out);
+}
+
+static int take_info(const struct nlmsghdr *nlh, void *arg)
+{
+	return weir_decode_info(nlh, arg);
+}
+
 int weir_stats(struct weir_ctx *ctx, struct weir_args args)
 {
 	const char *name = args.n ? args.word[0] : NULL;
+	struct weir_info info = { .has_limits = false };
 	struct reasons reasons = { .n = 0 };
 	struct weir_config config;
 	struct weir_err err;
@@ -91,6 +119,10 @@ int weir_stats(struct weir_ctx *ctx, struct weir_args args)
 	ret = weir_nl_dump(&ctx->nl,
 			   weir_nl_begin(&ctx->nl, WEIR_CMD_COUNTER_GET),
 			   take_reason, reset_reasons, &reasons, &err);
+	if (!ret)
+		ret = weir_nl_call(&ctx->nl,
+				   weir_nl_begin(&ctx->nl, WEIR_CMD_INFO_GET),
+				   take_info, &info, &err);
 	if (!ret) {
 		weir_out_object(&ctx->out, NULL);
 		weir_out_array(&ctx->out, "services");
@@ -98,6 +130,7 @@ int weir_stats(struct weir_ctx *ctx, struct weir_args args)
 			print_service(&ctx->out, &config.services[i]);
 		weir_out_end(&ctx->out);
 		print_reasons(&ctx->out, &reasons);
+		print_limits(&ctx->out, &info);
 		weir_out_end(&ctx->out);
 	}
 	free(reasons.reason);
