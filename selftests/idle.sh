@@ -19,7 +19,7 @@ left() {		# KIND SPORT: seconds that conntrack gives the entry
 }
 
 shown() {		# SPORT: seconds that the tool gives the flow
-	wjson "[f['expires'] for f in J if f['sport'] == $1][0]" flows "$WEB"
+	wjson "[f['expires'] for f in J if f.get('sport') == $1][0]" flows "$WEB"
 }
 
 # The two agree, and little of WANT is over. Half of it tells it from all other times here.
@@ -81,14 +81,16 @@ gre() {			# IDLE FIRST
 	lab raw b1 gre "$B1" "$CLI" data=back > /dev/null
 	lab raw cli gre "$CLI" "$VIP" data=there > /dev/null
 	between "idle-timeout $1: answered GRE" "$(gre_left)" $(($1 / 2)) "$1"
+	between "idle-timeout $1: and its session" "$(gre_left session)" $(($1 / 2)) "$1"
 }
 
-gre_left() {
-	wjson "[f['expires'] for f in J if f['proto'] == 'gre'][0]" flows "$WEB"
+gre_left() {		# [flow|session]
+	wjson "[f['expires'] for f in J if f['kind'] == '${1:-flow}' and f['proto'] == 'gre'][0]" \
+		flows "$WEB"
 }
 
 state() {		# SPORT: TCP state that the tool shows
-	wjson "[f['tcp-state'] for f in J if f['sport'] == $1][0]" flows "$WEB"
+	wjson "[f['tcp-state'] for f in J if f.get('sport') == $1][0]" flows "$WEB"
 }
 
 changed() {

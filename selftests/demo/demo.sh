@@ -172,7 +172,7 @@ start_downloads() {
 }
 
 established() {
-	wjson "sum(f['tcp-state'] == 'established' for f in J)" flows web
+	wjson "sum(f.get('tcp-state') == 'established' for f in J)" flows web
 }
 
 remove() {
@@ -181,7 +181,7 @@ remove() {
 	load_up udp cli udp "$VIP" 53 conns=8 every=0.25
 	start_downloads
 	b2=$(wjson "sum(f['proto'] == 'tcp' and f['backend'] == '$B2'
-		and f['tcp-state'] == 'established' for f in J)" flows web)
+		and f.get('tcp-state') == 'established' for f in J)" flows web)
 	say "$(established) downloads are open, $b2 of them on b2"
 	type_it backend del web "$B2"
 	words=$(requests 60)
