@@ -46,9 +46,9 @@ struct histogram {
 struct eviction {
 	struct weir_net *wn;
 	struct histogram found;
-	u32 left;		/* to remove */
 	enum worth worth;	/* all below go, and of this one */
-	u32 age;		/* all above go, and of this one while any is left */
+	u32 age;		/* all above go, and of this one */
+	u32 left;		/* so many */
 };
 
 u32 weir_limit_effective(const struct weir_net *wn)
@@ -79,9 +79,31 @@ static bool is_closed(const struct nf_conn *ct)
 	}
 }
 
+/* A backend answers each SYN of a flood; only the handshake's end tells the flood from
+ * a client (decision 12).
+ */
+static bool is_half_open(const struct nf_conn *ct)
+{
+	u8 state;
+
+	switch (nf_ct_protonum(ct)) {
+	case IPPROTO_TCP:
+		state = READ_ONCE(ct->proto.tcp.state);
+		return state == TCP_CONNTRACK_SYN_SENT ||
+		       state == TCP_CONNTRACK_SYN_SENT2 ||
+		       state == TCP_CONNTRACK_SYN_RECV;
+	case IPPROTO_SCTP:
+		state = READ_ONCE(ct->proto.sctp.state);
+		return state == SCTP_CONNTRACK_COOKIE_WAIT ||
+		       state == SCTP_CONNTRACK_COOKIE_ECHOED;
+	default:
+		return false;
+	}
+}
+
 static enum worth worth_of(const struct nf_conn *ct)
 {
-	if (!test_bit(IPS_SEEN_REPLY_BIT, &ct->status))
+	if (!test_bit(IPS_SEEN_REPLY_BIT, &ct->status) || is_half_open(ct))
 		return UNANSWERED;
 	return is_closed(ct) ? CLOSED : OTHER;
 }
@@ -139,37 +161,43 @@ static int survey(struct nf_conn *ct, void *data)
 	return 0;
 }
 
+static bool is_over(struct eviction *eviction, const struct nf_conn *ct,
+		    const struct weir_binding *binding)
+{
+	enum worth worth = worth_of(ct);
+	u32 age = age_of(ct, binding);
+
+	if (worth != eviction->worth)
+		return worth < eviction->worth;
+	if (age != eviction->age)
+		return age > eviction->age;
+	if (!eviction->left)
+		return false;
+	eviction->left--;
+	return true;
+}
+
 static int evict(struct nf_conn *ct, void *data)
 {
 	struct eviction *eviction = data;
 	const struct weir_binding *binding;
-	enum worth worth;
 	int over = 0;
-	u32 age;
 
-	if (!eviction->left)
-		return 0;
 	rcu_read_lock();
 	binding = weir_binding_of(ct);
-	if (binding) {
-		worth = worth_of(ct);
-		age = age_of(ct, binding);
-		over = worth < eviction->worth ||
-		       (worth == eviction->worth && age >= eviction->age);
-	}
+	if (binding)
+		over = is_over(eviction, ct, binding);
 	if (over) {
 		weir_tombs_add(&eviction->wn->tombs, ct);
 		weir_count(eviction->wn, WEIR_R_FLOW_EVICTED);
-		eviction->left--;
 	}
 	rcu_read_unlock();
 	return over;
 }
 
-/* Where the line is below which as many as have to go are found. */
-static void draw_line(struct eviction *eviction)
+/* Where the line is that has as many as need to go below it or on it. */
+static void draw_line(struct eviction *eviction, u32 need)
 {
-	u32 need = eviction->left;
 	int worth, age;
 
 	for (worth = 0; worth < NR_WORTHS; worth++) {
@@ -178,6 +206,7 @@ static void draw_line(struct eviction *eviction)
 
 			eviction->worth = worth;
 			eviction->age = age;
+			eviction->left = need;
 			if (here >= need)
 				return;
 			need -= here;
@@ -198,8 +227,7 @@ static void shrink(struct weir_net *wn, u32 limit)
 	eviction->wn = wn;
 	nf_ct_iterate_cleanup_net(survey, &iter);
 	if (eviction->found.total > limit) {
-		eviction->left = eviction->found.total - SLACK(limit);
-		draw_line(eviction);
+		draw_line(eviction, eviction->found.total - SLACK(limit));
 		nf_ct_iterate_cleanup_net(evict, &iter);
 	}
 	kfree(eviction);
