@@ -260,6 +260,15 @@ void weir_binding_refresh(const struct weir_binding *binding, struct nf_conn *ct
 		WRITE_ONCE(ct->timeout, nfct_time_stamp + idle);
 }
 
+void weir_binding_prolong(const struct weir_binding *binding, struct nf_conn *ct)
+{
+	u8 state = READ_ONCE(ct->proto.tcp.state);
+
+	if (nf_ct_is_confirmed(ct))
+		WRITE_ONCE(ct->timeout,
+			   nfct_time_stamp + READ_ONCE(binding->data[state]));
+}
+
 static void free_binding(struct weir_binding *binding)
 {
 	list_del(&binding->list);

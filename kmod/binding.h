@@ -160,6 +160,15 @@ unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
 void weir_binding_refresh(const struct weir_binding *binding, struct nf_conn *ct);
 
 /**
+ * weir_binding_prolong() - a packet that conntrack ignored was the flow's all the same
+ * @binding: of the class for TCP, and of @ct
+ *
+ * A SYN in a connection that is open changes nothing in conntrack, the time that is
+ * left neither; here it is activity (decision 16).
+ */
+void weir_binding_prolong(const struct weir_binding *binding, struct nf_conn *ct);
+
+/**
  * weir_binding_reap() - free bindings that no entry points to any more
  * weir_net.lock. Return: how many forgotten ones are still held.
  */

@@ -110,6 +110,8 @@ static unsigned int verify_choice(struct weir_net *wn,
 	return weir_reselect(wn, cfg, skb, state,
 			     session ? WEIR_WHY_SESSION : WEIR_WHY_SYN);
 keep:
+	if (syn)
+		weir_binding_prolong(binding, ct);
 	weir_counters_packet(dest->counters, false, skb->len);
 	return NF_ACCEPT;
 }

@@ -103,6 +103,18 @@ changed() {
 	lab close "c$F" > /dev/null
 }
 
+# Conntrack ignores a SYN in an open connection; it is activity all the same (decision 16). A
+# backend that says nothing leaves the clock alone.
+ignored() {
+	in_ns b1 nft "add table inet still; add chain inet still in { type filter hook input priority 0; }; add rule inet still in meta l4proto tcp drop"
+	lab raw cli tcp "$CLI" "$VIP" sport=7100 dport=80 flags=PA data=quiet > /dev/null
+	nap 4
+	lab raw cli tcp "$CLI" "$VIP" sport=7100 dport=80 flags=S > /dev/null
+	between "a SYN in an open connection prolongs it" "$(shown 7100)" 57 60
+	is "and changes nothing else" "$(state 7100)" established
+	in_ns b1 nft delete table inet still
+}
+
 limits() {
 	refused "59 seconds are too few" "*60*" weir service set "$WEB" idle-timeout 59
 	refused "601 are too many for per-connection" "*600*" \
@@ -119,6 +131,7 @@ idle() {
 	tcp 600 "$syn"
 	gre 600 "$(in_ns lb sysctl -n net.netfilter.nf_conntrack_gre_timeout)"
 	changed
+	ignored
 	limits
 	weir flush > /dev/null
 	service 80

@@ -277,6 +277,8 @@ class Run:
         note(f"    service: {found[0] if isinstance(found, tuple) else found}")
         for line in self.past.get(key_of(one), [])[-4:]:
             note(f"    before: {line}")
+        if isinstance(found, tuple):
+            note(f"    of the service: {self.past.get(found[0].name, [])[-20:]}")
         note(f"    changes in this round: {self.changes}")
 
     def drops_are(self, want, what):
