@@ -22,7 +22,8 @@ drop() {
 	lab raw cli tcp "$MANY+10" "$VIP" n=10 dport=80 > /dev/null
 	lab raw cli udp "$MANY+10" "$VIP" n=10 dport=53 > /dev/null
 	drops_are "no backend: new flows are dropped and counted" no-eligible-backend=20
-	is "the client hears nothing" "$(lab count "dst != CLI or src == VIP" cli)" 0
+	is "the client hears nothing" "$(lab count "(dst != CLI or src == VIP)
+		and not (icmp6 and type in (133, 134, 135, 136, 143))" cli)" 0
 }
 
 reject() {

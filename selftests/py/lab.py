@@ -30,11 +30,25 @@ from client import Call, Pool, run_calls
 from server import enter
 
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
-SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
+SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_ATTACH_FILTER, SO_DETACH_FILTER = 33, 35, 26, 27
 SOL_PACKET, PACKET_STATISTICS, PACKET_IGNORE_OUTGOING = 263, 6, 23
 BUILTINS = {"len": len, "any": any, "all": all, "int": int, "str": str, "set": set, "sum": sum,
             "sorted": sorted, "max": max, "min": min, "bytes": bytes, "tuple": tuple,
             "isinstance": isinstance, "list": list, "dict": dict, "float": float, "abs": abs}
+
+
+def leak_filter():
+    """Classic BPF over the network header: lets pass what comes from a backend's address or
+    goes to a VIP's, 10.2.0.0/16 and fd00:2::/32, 10.9.0.0/16 and fd00:9::/32."""
+    load_byte, load_half, mask, equal, ret = 0x30, 0x28, 0x54, 0x15, 0x06
+    code = [(load_byte, 0, 0, 0), (mask, 0, 0, 0xf0), (equal, 0, 4, 0x40),
+            (load_half, 0, 0, 12), (equal, 8, 0, 0x0a02),
+            (load_half, 0, 0, 16), (equal, 6, 7, 0x0a09),
+            (load_half, 0, 0, 8), (equal, 0, 5, 0xfd00),
+            (load_half, 0, 0, 10), (equal, 2, 0, 2),
+            (load_half, 0, 0, 26), (equal, 0, 1, 9),
+            (ret, 0, 0, 0xffff), (ret, 0, 0, 0)]
+    return b"".join(struct.pack("=HBBI", *one) for one in code)
 
 
 class Capture:
@@ -49,6 +63,15 @@ class Capture:
         self.sock.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         self.sock.setblocking(False)
         self.sock.bind((dev, ETH_P_ALL))
+
+    def only_leaks(self, on):
+        if not on:
+            self.sock.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+            return
+        code = leak_filter()
+        memory = ctypes.create_string_buffer(code, len(code))
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
+                             struct.pack("HL", len(code) // 8, ctypes.addressof(memory)))
 
     def drain(self):
         while True:
@@ -149,6 +172,13 @@ class Agent:
         for place in places:
             name, dev = place.split(":")
             self.captures[name] = Capture(name, self.places[name], dev)
+        return "ok"
+
+    def cmd_leaks(self, what):
+        """leaks only|too: capture nothing else, since a flood would be too much; or all again."""
+        for one in self.captures.values():
+            one.drain()
+            one.only_leaks(what == "only")
         return "ok"
 
     def cmd_mark(self):

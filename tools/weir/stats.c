@@ -85,7 +85,7 @@ static void print_limits(struct weir_out *out, const struct weir_info *info)
 			     "    conntrack entries %s of all kinds",
 			     info->n_entries);
 		weir_out_num(out, "max-flows",
-			     info->max_flows ? ", kept below %s\n" : NULL,
+			     info->max_flows ? ", flows kept below %s\n" : NULL,
 			     info->max_flows);
 		if (!info->max_flows)
 			weir_out_text(out, ", no limit of weir\n");

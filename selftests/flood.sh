@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A flood of SYNs from addresses that exist nowhere fills conntrack's table. Connections that
+# are there never break, every lost SYN is counted once, new connections work again at once
+# afterwards, and nothing is left behind; the module can be unloaded in the middle of it.
+#
+#   cli: 40 connections, a new one each second, ==== lb (room for 1000 flows) ==== b1 b2 b3
+#        and SYNs from 172.16.0.0/12, fd00:f::/64
+#
+# timeout: 400
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+CONNS=40
+MAX=1000		# of conntrack
+RATE=350 LENGTH=8	# SYNs per second, seconds: nearly three times as many as there is room
+
+# The kernel has one maximum for all namespaces.
+conntrack_max() {
+	sysctl -qw net.netfilter.nf_conntrack_max="$1"
+}
+
+# Half-open flows die soon, so that a test can see it.
+prepare() {
+	local name
+	ips lb <<- END
+		route add 172.16.0.0/12 via 10.1.0.10
+		route add fd00:f::/64 via fd00:1::10
+	END
+	web	# brings conntrack, whose settings follow
+	BEFORE=$(sysctl -n net.netfilter.nf_conntrack_max)
+	conntrack_max "$MAX"
+	trap 'status=$?; conntrack_max "$BEFORE"; (exit $status); cleanup' EXIT
+	in_ns lb sysctl -qw net.netfilter.nf_conntrack_tcp_timeout_syn_sent=8 \
+		net.netfilter.nf_conntrack_tcp_timeout_syn_recv=8
+	for name in "${BACKENDS[@]}"; do
+		in_ns "$name" sysctl -qw net.ipv4.tcp_synack_retries=0
+	done
+}
+
+mute() {		# add|delete: the backends do not answer the flood any more
+	local name
+	for name in "${BACKENDS[@]}"; do
+		case $1 in
+		add) in_ns "$name" nft "add table inet mute; add chain inet mute in { type filter hook input priority 0; }; add rule inet mute in ip saddr 172.16.0.0/12 drop; add rule inet mute in ip6 saddr fd00:f::/64 drop" ;;
+		delete) in_ns "$name" nft delete table inet mute ;;
+		esac
+	done
+}
+
+flood_up() {		# [SECONDS]
+	: > "$TMP/flood"
+	"$PYTHON" "$HERE/py/flood.py" "$cli" "$lb" tcp "$F" "$VIP" 80 "$RATE" "${1:-$LENGTH}" \
+		> "$TMP/flood" 2>&1 &
+	PIDS+=($!)
+	FLOOD=$!
+}
+
+kernel_drops() {	# what conntrack could not take, as the tool shows it
+	wjson "sum(r['packets'] for r in J['reasons'] if r['name'] == 'conntrack-drop')" stats
+}
+
+flood_end() {		# sets SENT
+	wait "$FLOOD"
+	SENT=$(< "$TMP/flood")
+	[[ $SENT =~ ^[0-9]+$ ]] || bail "the flood failed: $SENT"
+}
+
+seen() {		# SYNs of the flood at the backends
+	lab count "tcp and syn and not ack and src.startswith(('172.', 'fd00:f:'))"
+}
+
+# Connections that would be selected elsewhere, had they no entry: b2 and b3 come after them.
+connections_up() {
+	WEB_BACKENDS=1 web
+	load_up est cli tcp "$VIP" 80 conns="$CONNS" every=4
+	busywait 60000 at_least "$CONNS" load est ok > /dev/null || bail "no connections: $(load est)"
+	weir backend add "$WEB" "$B2"
+	weir backend add "$WEB" "$B3"
+	load_up legit cli new "$VIP" 80 every=1
+}
+
+# Every SYN that was lost is in one counter: of weir, or of the kernel, shown beside.
+accounts() {		# NAME
+	local arrived lost ours theirs
+	arrived=$(busywait 20000 stable seen)
+	lost=$((SENT - arrived))
+	ours=$(drops) theirs=$(($(kernel_drops) - KERNEL))
+	note "$SENT sent, $arrived arrived; weir: $ours; conntrack-drop: $theirs"
+	# legitimate SYNs of that time are in the counters too
+	between "$1: every lost SYN is counted ($lost)" "$theirs" "$lost" $((lost + 20))
+	like "$1: weir dropped none of them itself" "$ours" "@(none|flow-evicted=+([0-9]))"
+}
+
+stable() {		# COMMAND...: prints a number that did not change for a second
+	local one two
+	one=$("$@")
+	nap 1
+	two=$("$@")
+	echo "$two"
+	[ "$one" = "$two" ]
+}
+
+entries() {
+	in_ns lb conntrack -C
+}
+
+at_most() {		# NUMBER COMMAND...
+	local most=$1 out
+	shift
+	out=$("$@")
+	echo "$out"
+	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
+}
+
+flood() {		# NAME SECONDS: new connections work again that long after it
+	local words peak now
+	connections_up
+	drops_mark
+	KERNEL=$(kernel_drops)
+	lab mark > /dev/null
+	flood_up
+	peak=0
+	until gone "$FLOOD"; do
+		now=$(entries)
+		peak=$((now > peak ? now : peak))
+		nap 0.2
+	done
+	flood_end
+	between "$1: the table was full, or kept from it" "$peak" $((MAX * 3 / 4)) "$MAX"
+	check "$1: new connections work within $2 s" \
+		busywait "${2}000" at_least $(($(load legit ok) + 2)) load legit ok
+	load_more est ok "$CONNS"
+	words=$(load_down est)
+	is "$1: no connection broke ($words)" \
+		"$(val lost "$words") $(val moved "$words") $(val reset "$words")" "0 0 0"
+	is "$1: all of them stayed at b1" "$(val at_b1 "$words")" "$(val ok "$words")"
+	words=$(load_down legit)
+	note "new connections meanwhile: $words"
+	accounts "$1"
+	is "$1: lb answers none itself" "$(lab count "dst and dst.startswith(('172.', 'fd00:f:'))
+		and not (tcp and syn and ack and src == VIP)" cli)" 0
+	weir service del "$WEB"
+	check "$1: with the service its flows are gone" busywait 20000 at_most 5 entries
+}
+
+answered() {
+	flood "answered SYNs" 5
+	like "the sweeper made room" "$(weir stats)" "*flow-evicted*"
+}
+
+# Without the sweeper the kernel alone finds room, or does not: not before what is half-open
+# expires, after 8 seconds, and the client's next try comes.
+without_sweeper() {
+	in_ns lb sysctl -qw net.weir.max_flows=0
+	flood "max_flows=0, answered SYNs" 16
+	mute add
+	flood "max_flows=0, unanswered SYNs" 16
+	mute delete
+	in_ns lb sysctl -qw net.weir.max_flows=$((MAX * 9 / 10))
+}
+
+free_memory() {		# KiB
+	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
+}
+
+unload() {
+	local before
+	before=$(free_memory)
+	web
+	flood_up 3
+	busywait 10000 at_least $((MAX / 2)) entries > /dev/null
+	check "the module goes in the middle of a flood" timeout 20 rmmod weir
+	flood_end
+	nap 0.2
+	is "and none of its flows stays" "$(in_ns lb conntrack -L -d "$VIP" 2> /dev/null | grep -c .)" 0
+	check "it comes back" modprobe weir
+	check "memory is back, to 16 MiB" [ "$(free_memory)" -ge $((before - 16384)) ]
+}
+
+lab_up 3 tcp:80
+use 4
+prepare
+answered
+use 6
+without_sweeper
+for_families unload
+finish
