@@ -20,6 +20,7 @@ int weir_answer_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
 {
 	const struct weir_config *cfg = rcu_dereference_protected(wn->config,
 					lockdep_is_held(&wn->lock));
+	u8 key[WEIR_HASH_KEY_LEN];
 
 	if (nla_put_string(reply, WEIR_A_VERSION, THIS_MODULE->version) ||
 	    nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ||
@@ -30,8 +31,8 @@ int weir_answer_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
 	    nla_put_u32(reply, WEIR_A_N_ENTRIES, nf_conntrack_count(wn->net)) ||
 	    nla_put_u32(reply, WEIR_A_MAX_FLOWS, weir_limit_effective(wn)))
 		return -EMSGSIZE;
-	if (with_key && nla_put(reply, WEIR_A_HASH_KEY, WEIR_HASH_KEY_LEN,
-				&cfg->key))
+	weir_key_write(key, &cfg->key);
+	if (with_key && nla_put(reply, WEIR_A_HASH_KEY, sizeof(key), key))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -11,9 +11,6 @@
 #include "dest.h"
 #include "netns.h"
 
-/* Releases run here, so that module exit can wait for them. */
-static struct workqueue_struct *release_wq;
-
 struct weir_owner *weir_owner_new(struct weir_net *wn, const char *name)
 {
 	struct weir_owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
@@ -111,7 +108,7 @@ static void release_forget(struct work_struct *work)
 
 	forget_bindings(dest);
 	INIT_RCU_WORK(&dest->release, release_free);
-	queue_rcu_work(release_wq, &dest->release);
+	queue_rcu_work(weir_wq, &dest->release);
 }
 
 void weir_dest_put(struct weir_dest *dest)
@@ -119,7 +116,7 @@ void weir_dest_put(struct weir_dest *dest)
 	if (!dest || !refcount_dec_and_test(&dest->ref))
 		return;
 	INIT_RCU_WORK(&dest->release, release_forget);
-	queue_rcu_work(release_wq, &dest->release);
+	queue_rcu_work(weir_wq, &dest->release);
 }
 
 void weir_dest_end(struct weir_dest *dest)
@@ -150,19 +147,7 @@ void weir_dest_flush(void)
 	 * each: rcu_barrier() lets the callbacks that queue them run.
 	 */
 	rcu_barrier();
-	flush_workqueue(release_wq);
+	flush_workqueue(weir_wq);
 	rcu_barrier();
-	flush_workqueue(release_wq);
-}
-
-int weir_dest_init(void)
-{
-	release_wq = alloc_workqueue("weir_release", WQ_UNBOUND, 0);
-	return release_wq ? 0 : -ENOMEM;
-}
-
-void weir_dest_exit(void)
-{
-	weir_dest_flush();
-	destroy_workqueue(release_wq);
+	flush_workqueue(weir_wq);
 }

@@ -114,14 +114,4 @@ void weir_dest_fold(struct weir_dest *dest);
  */
 void weir_dest_flush(void);
 
-/**
- * weir_dest_init() - the work queue of releases; module init, may sleep
- */
-int weir_dest_init(void);
-
-/**
- * weir_dest_exit() - wait for all releases; module exit, may sleep
- */
-void weir_dest_exit(void);
-
 #endif /* WEIR_DEST_H */

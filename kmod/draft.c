@@ -185,7 +185,7 @@ void weir_draft_set_key(struct weir_draft *draft, const u8 *key)
 {
 	siphash_key_t old = draft->key;
 
-	memcpy(&draft->key, key, sizeof(draft->key));
+	weir_key_read(&draft->key, key);
 	if (memcmp(&old, &draft->key, sizeof(old)))
 		draft->rekey = true;
 }

@@ -275,7 +275,7 @@ static void limit_work(struct work_struct *work)
 	if (limit && nf_conntrack_count(wn->net) > limit)
 		shrink(wn, limit);
 	if (!READ_ONCE(wn->closing))
-		queue_delayed_work(system_unbound_wq, &wn->limit, TICK);
+		queue_delayed_work(weir_wq, &wn->limit, TICK);
 }
 
 void weir_limit_init(struct weir_net *wn)
@@ -285,7 +285,7 @@ void weir_limit_init(struct weir_net *wn)
 
 void weir_limit_start(struct weir_net *wn)
 {
-	queue_delayed_work(system_unbound_wq, &wn->limit, TICK);
+	queue_delayed_work(weir_wq, &wn->limit, TICK);
 }
 
 void weir_limit_exit(struct weir_net *wn)

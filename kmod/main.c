@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/rtnetlink.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netfilter/nf_conntrack.h>
 
@@ -15,6 +16,7 @@
 #include "config.h"
 #include "dest.h"
 #include "draft.h"
+#include "fault.h"
 #include "hook.h"
 #include "limit.h"
 #include "netlink.h"
@@ -34,6 +36,7 @@
 #define REJECTS_PER_SECOND	1000
 
 unsigned int weir_net_id;
+struct workqueue_struct *weir_wq;
 
 static int alloc_reasons(struct weir_net *wn)
 {
@@ -61,13 +64,13 @@ static int __net_init net_init(struct net *net)
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
 	weir_sweep_init(wn);
 	weir_limit_init(wn);
-	err = alloc_reasons(wn);
+	err = weir_fault() ?: alloc_reasons(wn);
 	if (err)
 		return err;
-	err = weir_config_init(wn);
+	err = weir_fault() ?: weir_config_init(wn);
 	if (err)
 		goto err_reasons;
-	err = weir_sysctl_init(wn);
+	err = weir_fault() ?: weir_sysctl_init(wn);
 	if (err)
 		goto err_config;
 	return 0;
@@ -144,17 +147,23 @@ static int is_ours(struct nf_conn *ct, void *data)
 	return ours;
 }
 
+static int __init alloc_queue(void)
+{
+	weir_wq = alloc_workqueue("weir", WQ_UNBOUND, 0);
+	return weir_wq ? 0 : -ENOMEM;
+}
+
 static int __init weir_init(void)
 {
 	int err;
 
-	err = weir_dest_init();
+	err = weir_fault() ?: alloc_queue();
 	if (err)
-		goto err_dest;
-	err = register_pernet_subsys(&net_ops);
+		goto err_queue;
+	err = weir_fault() ?: register_pernet_subsys(&net_ops);
 	if (err)
 		goto err_pernet;
-	err = weir_netlink_init();
+	err = weir_fault() ?: weir_netlink_init();
 	if (err)
 		goto err_netlink;
 	return 0;
@@ -162,8 +171,8 @@ static int __init weir_init(void)
 err_netlink:
 	unregister_pernet_subsys(&net_ops);
 err_pernet:
-	weir_dest_exit();
-err_dest:
+	destroy_workqueue(weir_wq);
+err_queue:
 	pr_err("not loaded: error %d\n", err);
 	return err;
 }
@@ -188,7 +197,8 @@ static void __exit weir_exit(void)
 	close_all();
 	unregister_pernet_subsys(&net_ops);
 	nf_ct_iterate_destroy(is_ours, NULL);
-	weir_dest_exit();
+	weir_dest_flush();
+	destroy_workqueue(weir_wq);
 	rcu_barrier();
 	weir_binding_exit();
 }

@@ -25,6 +25,7 @@
 #include "ctstat.h"
 #include "draft.h"
 #include "answer.h"
+#include "fault.h"
 #include "fill.h"
 #include "flows.h"
 #include "lookup.h"
@@ -823,7 +824,7 @@ int weir_netlink_init(void)
 	err = netlink_register_notifier(&socket_notifier);
 	if (err)
 		return err;
-	err = genl_register_family(&weir_family);
+	err = weir_fault() ?: genl_register_family(&weir_family);
 	if (err)
 		netlink_unregister_notifier(&socket_notifier);
 	return err;

@@ -58,6 +58,11 @@ struct weir_net {
 
 extern unsigned int weir_net_id;
 
+/* For all that walks the conntrack table, and for releases. From before the first
+ * namespace's init to after the last one's exit.
+ */
+extern struct workqueue_struct *weir_wq;
+
 static inline struct weir_net *weir_net(const struct net *net)
 {
 	return net_generic(net, weir_net_id);

@@ -95,7 +95,7 @@ static void sweep_work(struct work_struct *work)
 	}
 	walk(wn, is_over);
 	if (++wn->sweep_walks < WALKS)
-		queue_delayed_work(system_unbound_wq, &wn->sweep, HZ);
+		queue_delayed_work(weir_wq, &wn->sweep, HZ);
 	else
 		settle(wn, generation);
 }
@@ -107,7 +107,7 @@ void weir_sweep_init(struct weir_net *wn)
 
 void weir_sweep_soon(struct weir_net *wn)
 {
-	mod_delayed_work(system_unbound_wq, &wn->sweep, 0);
+	mod_delayed_work(weir_wq, &wn->sweep, 0);
 }
 
 void weir_sweep_all(struct weir_net *wn)

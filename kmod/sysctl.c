@@ -31,14 +31,14 @@ static int write_key(struct weir_net *wn, const char *text)
 
 static void read_key(struct weir_net *wn, char *text)
 {
-	siphash_key_t key;
+	u8 key[WEIR_HASH_KEY_LEN];
 
 	rcu_read_lock();
-	key = rcu_dereference(wn->config)->key;
+	weir_key_write(key, &rcu_dereference(wn->config)->key);
 	rcu_read_unlock();
-	bin2hex(text, &key, WEIR_HASH_KEY_LEN);
+	bin2hex(text, key, WEIR_HASH_KEY_LEN);
 	text[KEY_DIGITS] = '\0';
-	memzero_explicit(&key, sizeof(key));
+	memzero_explicit(key, sizeof(key));
 }
 
 /* 32 hex digits. A new key rebuilds the tables; tracked flows stay. */

@@ -129,3 +129,20 @@ u64 weir_tuple_hash(const struct weir_tuple *t, unsigned int fields,
 
 	return hash6(t, fields, key);
 }
+
+void weir_key_read(siphash_key_t *key, const u8 *bytes)
+{
+	int i;
+
+	memset(key, 0, sizeof(*key));
+	for (i = 0; i < WEIR_HASH_KEY_LEN; i++)
+		key->key[i / 8] |= (u64)bytes[i] << 8 * (i % 8);
+}
+
+void weir_key_write(u8 *bytes, const siphash_key_t *key)
+{
+	int i;
+
+	for (i = 0; i < WEIR_HASH_KEY_LEN; i++)
+		bytes[i] = key->key[i / 8] >> 8 * (i % 8);
+}

@@ -100,4 +100,13 @@ unsigned int weir_track_fields(u8 affinity, u8 tracking,
 u64 weir_tuple_hash(const struct weir_tuple *t, unsigned int fields,
 		    const siphash_key_t *key);
 
+/**
+ * weir_key_read() - hash key from its WEIR_HASH_KEY_LEN bytes
+ * weir_key_write() - and back
+ *
+ * The bytes are siphash's own order, little-endian, on machines of either.
+ */
+void weir_key_read(siphash_key_t *key, const u8 *bytes);
+void weir_key_write(u8 *bytes, const siphash_key_t *key);
+
 #endif /* WEIR_TUPLE_H */

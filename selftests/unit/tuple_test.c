@@ -369,6 +369,23 @@ static double chi_square(u8 family, unsigned int shift)
 	return sum;
 }
 
+/* Little-endian, as the reference implementation of siphash reads it. */
+static void key_has_the_order_of_siphash(void **state)
+{
+	u8 bytes[WEIR_HASH_KEY_LEN], back[WEIR_HASH_KEY_LEN];
+	siphash_key_t key;
+	int i;
+
+	(void)state;
+	for (i = 0; i < WEIR_HASH_KEY_LEN; i++)
+		bytes[i] = 0xf0 + i;
+	weir_key_read(&key, bytes);
+	assert_true(key.key[0] == 0xf7f6f5f4f3f2f1f0ULL);
+	assert_true(key.key[1] == 0xfffefdfcfbfaf9f8ULL);
+	weir_key_write(back, &key);
+	assert_memory_equal(back, bytes, sizeof(back));
+}
+
 static void hash_spreads_sequential_tuples(void **state)
 {
 	/* With d degrees of freedom: mean d, variance 2d; six of its standard
@@ -426,6 +443,7 @@ int main(void)
 		cmocka_unit_test(hash_depends_on_the_family),
 		cmocka_unit_test(hash_depends_on_the_place_of_each_word),
 		cmocka_unit_test(hash_is_of_these_bytes),
+		cmocka_unit_test(key_has_the_order_of_siphash),
 		cmocka_unit_test(hash_spreads_sequential_tuples),
 		cmocka_unit_test(addresses_sort_by_their_bytes),
 	};
