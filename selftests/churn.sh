@@ -133,6 +133,7 @@ reload_until() {	# TIME
 
 lab_up 3 tcp:80 udp:53 tcp:53 udp:80
 note "seed $seed"
+lab leaks only > /dev/null	# of minutes of traffic the rest would be too much
 configurations
 for F in 4 6; do
 	use "$F"
