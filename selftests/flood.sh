@@ -90,7 +90,9 @@ accounts() {		# NAME
 	note "$SENT sent, $arrived arrived; weir: $ours; conntrack-drop: $theirs"
 	# legitimate SYNs of that time are in the counters too
 	between "$1: every lost SYN is counted ($lost)" "$theirs" "$lost" $((lost + 20))
-	like "$1: weir dropped none of them itself" "$ours" "@(none|flow-evicted=+([0-9]))"
+	# an answer is late if conntrack gave its entry to another meanwhile
+	like "$1: weir dropped none of them itself" "$ours" \
+		"?(none)?(flow-evicted=+([0-9]))?( )?(late-answer=+([0-9]))"
 }
 
 stable() {		# COMMAND...: prints a number that did not change for a second

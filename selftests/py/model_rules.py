@@ -283,9 +283,21 @@ class Model:
             del self.flows[name]
         return [f for _, f in gone]
 
+    @staticmethod
+    def without(sessions, backend):
+        """The sessions that are left without that backend's. One in doubt may be another's."""
+        left = {}
+        for name, session in sessions.items():
+            session.others.discard(backend)
+            if session.backend == backend and session.doubt and session.others:
+                session.backend = min(session.others)
+            if session.backend != backend:
+                left[name] = session
+        return left
+
     def remove_backend(self, service, backend):
         del service.health[backend]
-        service.sessions = {n: s for n, s in service.sessions.items() if s.backend != backend}
+        service.sessions = self.without(service.sessions, backend)
         return self.drop_flows(lambda f: f.service is service and f.backend == backend)
 
     def remove_rule(self, service, rule):
@@ -308,6 +320,5 @@ class Model:
     def flush(self, service=None, backend=None):
         for one in self.services.values():
             if service in (None, one):
-                one.sessions = {n: s for n, s in one.sessions.items()
-                                if backend and s.backend != backend}
+                one.sessions = self.without(one.sessions, backend) if backend else {}
         self.drop_flows(lambda f: service in (None, f.service) and backend in (None, f.backend))
