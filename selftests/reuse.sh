@@ -12,6 +12,9 @@
 
 ROUNDS=200
 PORT=20000
+STRAIGHT=19999
+# shellcheck disable=SC2034 # common_checks evaluates it
+LEAK_OK="tcp and dport == $STRAIGHT"
 
 # Without TIME-WAIT in the client itself, its stack would refuse to use the port.
 prepare() {
@@ -19,15 +22,31 @@ prepare() {
 	in_ns cli sysctl -qw net.ipv4.tcp_max_tw_buckets=0
 }
 
+repeated() {		# SYNs that the client has sent more than once
+	in_ns cli nstat -asz TcpExtTCPSynRetrans | awk '$1 == "TcpExtTCPSynRetrans" { print $2 }'
+}
+
+# The stack of Linux 7.2 itself passes over a SYN now and then that comes this early, without
+# anybody in between: 20 of 200. Then there is no telling from how long it took.
+straight() {
+	local words
+	words=$(lab cycle cli "$B1" 80 "$STRAIGHT" n="$ROUNDS")
+	note "straight to b1: $words"
+	PATIENT=$(($(val max_ms "$words") > 900))
+}
+
 reuse() {
-	local words owner other
+	local words owner other before
+	straight
 	web
 	lab mark > /dev/null
+	before=$(repeated)
 	words=$(lab cycle cli "$VIP" 80 "$PORT" n="$ROUNDS")
 	is "$ROUNDS connections from one port succeed" \
 		"$(answers "$words")" "$ROUNDS"
-	between "none waited for a retransmission ($words)" "$(val max_ms "$words")" 0 900
-	is "one SYN on the wire for each" "$(lab count 'tcp and syn and not ack')" "$ROUNDS"
+	prompt "none waited for a retransmission" "$words"
+	is "each SYN that was sent has reached a backend" \
+		"$(lab count 'tcp and syn and not ack')" $((ROUNDS + $(repeated) - before))
 
 	owner=${words%%=*}
 	other=$(other "$owner")
@@ -42,6 +61,14 @@ reuse() {
 	drops_are "nothing was dropped" none
 }
 
+prompt() {		# NAME WORDS
+	if [ "$PATIENT" = 0 ]; then
+		between "$1 ($2)" "$(val max_ms "$2")" 0 900
+	else
+		note "not judged: $1 ($2)"
+	fi
+}
+
 moves() {		# NAME BACKEND COMMAND...: the very next SYN reaches BACKEND
 	local name=$1 other=$2 words
 	shift 2
@@ -49,9 +76,9 @@ moves() {		# NAME BACKEND COMMAND...: the very next SYN reaches BACKEND
 	lab mark > /dev/null
 	words=$(lab cycle cli "$VIP" 80 "$PORT")
 	is "$name, the next connection goes to the other" "$(val "$other" "$words")" 1
-	between "$name, it did not wait ($words)" "$(val max_ms "$words")" 0 900
-	is "$name, the first SYN reached the other" \
-		"$(lab tally 'tcp and syn and not ack')" "$other=1"
+	prompt "$name, it did not wait" "$words"
+	like "$name, the first SYN reached the other" \
+		"$(lab tally 'tcp and syn and not ack')" "$other=$([ "$PATIENT" = 0 ] && echo 1 || echo '[1-9]')"
 }
 
 lab_up 2 tcp:80 udp:53
