@@ -160,9 +160,8 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	binding = dest->bindings[weir_class(tuple.proto)];
 	if (!weir_binding_attach(binding, ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
-	if (translate(ct, &tuple, dest) != NF_ACCEPT)
-		return weir_drop(wn, WEIR_R_TUPLE_CLASH, skb, state);
-	if (!keep_ours(ct))
+	/* Translation fails without memory, never for want of a tuple. */
+	if (translate(ct, &tuple, dest) != NF_ACCEPT || !keep_ours(ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
 	weir_binding_refresh(binding, ct);
@@ -326,31 +325,54 @@ static bool source_address(struct net *net, const struct weir_dest *dest,
 				   &addr->in6);
 }
 
-unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
-			  const struct nf_hook_state *state, struct nf_conn *ct)
+/* With ports or the id of a query NAT finds a free tuple; without, the answers of two
+ * flows of a client would be one. Conntrack would refuse the second in silence.
+ */
+static bool clashes(const struct nf_conn *ct)
+{
+	u8 proto = nf_ct_protonum(ct);
+
+	return !has_ports(proto) && proto != IPPROTO_ICMP &&
+	       proto != IPPROTO_ICMPV6 &&
+	       nf_conntrack_tuple_taken(&ct->tuplehash[IP_CT_DIR_REPLY].tuple,
+					ct);
+}
+
+static bool needs_source(struct net *net, const struct nf_conn *ct,
+			 const struct weir_binding *binding,
+			 const struct net_device *out)
 {
 	const struct nf_conntrack_tuple *orig =
 		&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
+
+	/* Made on this router towards a VIP of its own: the answer, coming in
+	 * from outside with an address of ours as its source, would be dropped
+	 * as a martian.
+	 */
+	if (nf_inet_addr_cmp(&orig->src.u3, &orig->dst.u3))
+		return true;
+	return READ_ONCE(binding->hairpin) && bypasses(net, orig, out);
+}
+
+unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
+			  const struct nf_hook_state *state, struct nf_conn *ct)
+{
 	struct weir_binding *binding = weir_binding_of(ct);
 	struct weir_dest *dest = binding ? rcu_dereference(binding->dest) : NULL;
 	struct nf_nat_range2 range = {
 		.flags = NF_NAT_RANGE_MAP_IPS,
 	};
-	/* Made on this router towards a VIP of its own: the answer, coming in
-	 * from outside with an address of ours as its source, would be dropped
-	 * as a martian.
-	 */
-	bool from_vip = nf_inet_addr_cmp(&orig->src.u3, &orig->dst.u3);
 
 	if (!dest)
 		return NF_ACCEPT;
-	if (!from_vip && (!READ_ONCE(binding->hairpin) ||
-			  !bypasses(wn->net, orig, state->out)))
-		return NF_ACCEPT;
-	if (!source_address(wn->net, dest, state->out, &range.min_addr))
-		return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
-	range.max_addr = range.min_addr;
-	if (nf_nat_setup_info(ct, &range, NF_NAT_MANIP_SRC) != NF_ACCEPT)
+	if (needs_source(wn->net, ct, binding, state->out)) {
+		if (!source_address(wn->net, dest, state->out, &range.min_addr))
+			return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
+		range.max_addr = range.min_addr;
+		if (nf_nat_setup_info(ct, &range, NF_NAT_MANIP_SRC) != NF_ACCEPT)
+			return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
+	}
+	if (clashes(ct))
 		return weir_drop(wn, WEIR_R_TUPLE_CLASH, skb, state);
 	return NF_ACCEPT;
 }

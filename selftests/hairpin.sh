@@ -59,11 +59,37 @@ neighbour() {
 		"$(lab count 'dport in (80, 53) and src != LBB' b1 b2)" 0
 }
 
+# A router without any address has none to lend. Of IPv6 there is one on each link.
+addressless() {
+	local mac
+	[ "$F" = 4 ] || return
+	mac=$(in_ns lb cat /sys/class/net/eth1/address)
+	in_ns b2 ip neigh replace "$LBB" lladdr "$mac" dev eth0 nud permanent
+	ips lb <<- END
+		addr del 10.1.0.1/24 dev eth0
+		addr del 10.2.0.1/24 dev eth1
+		route add 10.2.0.0/24 dev eth1
+	END
+	drops_mark
+	lab mark > /dev/null
+	lab raw b2 udp "$B2" "$VIP" n=3 dport=53 > /dev/null
+	drops_are "no address to translate to: dropped and counted" hairpin-address=3
+	is "no address to translate to: no backend sees them" "$(lab count udp)" 0
+	ips lb <<- END
+		addr add 10.1.0.1/24 dev eth0
+		addr add 10.2.0.1/24 dev eth1
+		route add 10.1.16.0/20 via 10.1.0.10
+	END
+	in_ns b2 ip neigh del "$LBB" dev eth0
+	calls cli
+}
+
 hairpin() {
 	WEB_BACKENDS=2
 	on
 	off
 	neighbour
+	addressless
 }
 
 lab_up 3 tcp:80 udp:53

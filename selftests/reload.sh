@@ -48,12 +48,24 @@ empty_handed() {
 	lab close "e$F" how=rst > /dev/null
 }
 
-both() {
+# While its last flows go it takes no new ones, and says so: its counters go with it.
+closing() {
+	web
+	in_ns lb sysctl -qw net.weir.log_drops=1
+	load_up "n$F" cli new "$VIP" 80 conns=8 every=0.02 patience=1
+	check "the module goes while connections are opened" rmmod weir
+	isnt "those of that moment are dropped, by name" "$(kernel_log | grep -c 'weir.*closing')" 0
+	modprobe weir
+	load_down "n$F" > /dev/null
+}
+
+all() {
 	web
 	reload
 	empty_handed
+	closing
 }
 
 lab_up 3 tcp:80 udp:53
-for_families both
+for_families all
 finish
