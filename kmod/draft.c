@@ -289,7 +289,7 @@ static int enable_hooks(struct weir_net *wn, const struct weir_config *cfg,
 }
 
 static int check_commit(const struct weir_draft *draft,
-		      struct netlink_ext_ack *extack)
+			struct netlink_ext_ack *extack)
 {
 	u32 now = live(draft)->generation;
 

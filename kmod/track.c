@@ -19,7 +19,7 @@
 
 /* Readers copy an entry and look at the count before and after. */
 struct weir_track_set {
-	spinlock_t lock;
+	spinlock_t lock;		/* of its WAYS entries */
 	seqcount_spinlock_t seq;
 };
 

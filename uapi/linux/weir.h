@@ -182,7 +182,8 @@ enum weir_attr {
 #define WEIR_A_MAX	(__WEIR_A_MAX - 1)
 
 /* Values of the options, default first (WEIGHTED and rendezvous kinds come
- * last in their enum as they come in the documentation). */
+ * last in their enum as they come in the documentation).
+ */
 
 enum weir_affinity {
 	WEIR_AFFINITY_NONE,
