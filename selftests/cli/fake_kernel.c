@@ -635,6 +635,7 @@ static void info(const struct nlmsghdr *to)
 	static const uint8_t key[16] = { 0x00, 0x11, [15] = 0xff };
 
 	mnl_attr_put_strz(nlh, WEIR_A_VERSION, version ? version : "0.1.0");
+	mnl_attr_put_u32(nlh, WEIR_A_N_HELD, getenv("FAKE_UNLIMITED") ? 8 : 0);
 	mnl_attr_put_u32(nlh, WEIR_A_N_SESSIONS, 1234);
 	mnl_attr_put_u32(nlh, WEIR_A_MAX_SESSIONS, 65536);
 	mnl_attr_put_u32(nlh, WEIR_A_N_ENTRIES, 56789);

@@ -93,6 +93,9 @@ static void print_limits(struct weir_out *out, const struct weir_info *info)
 			     info->n_sessions);
 		weir_out_num(out, "max-sessions", ", room for %s\n",
 			     info->max_sessions);
+		weir_out_num(out, "n-held", info->n_held ?
+			     "    bindings of removed backends that are kept %s\n" :
+			     NULL, info->n_held);
 	}
 	weir_out_end(out);
 }
