@@ -116,7 +116,7 @@ void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
 	/* Where the session carries idle-timeout, closed connections need not
 	 * hold an entry as long as that: hours of it would fill conntrack.
 	 */
-	if (tcp && binding->session)
+	if (binding->sticky)
 		step = steps;
 	for (i = 0; i < n; i++) {
 		unsigned int least = min(idle, READ_ONCE(kernel[closed[i]]));
@@ -172,6 +172,8 @@ void weir_binding_configure(struct weir_binding *binding,
 
 	fields = weir_track_fields(opt->affinity, opt->tracking, &tuple);
 	WRITE_ONCE(binding->session, fields == 5 ? 0 : fields);
+	binding->sticky = opt->tracking == WEIR_TRACKING_PER_SESSION &&
+			  fields < 5;
 	for (i = 0; i < WEIR_BINDING_STATES; i++)
 		if (!half_open(binding, i))
 			WRITE_ONCE(binding->data[i], idle);
@@ -264,9 +266,14 @@ void weir_binding_prolong(const struct weir_binding *binding, struct nf_conn *ct
 {
 	u8 state = READ_ONCE(ct->proto.tcp.state);
 
-	if (nf_ct_is_confirmed(ct))
-		WRITE_ONCE(ct->timeout,
-			   nfct_time_stamp + READ_ONCE(binding->data[state]));
+	WRITE_ONCE(ct->timeout,
+		   nfct_time_stamp + READ_ONCE(binding->data[state]));
+}
+
+void weir_binding_discard(struct weir_binding *binding)
+{
+	list_del(&binding->list);
+	kfree(binding);
 }
 
 static void free_binding(struct weir_binding *binding)

@@ -47,6 +47,7 @@ struct weir_binding {
 	u8 class;			/* enum weir_class */
 	bool hairpin;
 	u8 session;			/* fields of the session's key, 0 none */
+	bool sticky;			/* a session carries idle-timeout */
 	struct weir_dest __rcu *dest;	/* NULL once the backend is forgotten */
 	struct list_head list;		/* all of this namespace */
 };
@@ -151,6 +152,13 @@ unsigned long weir_binding_first_timeout(const struct weir_binding *binding,
 					 const struct nf_conn *ct);
 
 /**
+ * weir_binding_discard() - free a binding that was never published
+ *
+ * No entry has ever met it, so nobody needs to count. weir_net.lock held.
+ */
+void weir_binding_discard(struct weir_binding *binding);
+
+/**
  * weir_binding_refresh() - timeouts of a protocol that keeps copies of them
  * @binding: of the class for other protocols
  *
@@ -162,6 +170,7 @@ void weir_binding_refresh(const struct weir_binding *binding, struct nf_conn *ct
 /**
  * weir_binding_prolong() - a packet that conntrack ignored was the flow's all the same
  * @binding: of the class for TCP, and of @ct
+ * @ct: confirmed
  *
  * A SYN in a connection that is open changes nothing in conntrack, the time that is
  * left neither; here it is activity (decision 16).

@@ -151,6 +151,13 @@ static unsigned int verify_ours(struct weir_net *wn,
 
 	if (unlikely(!dest || READ_ONCE(binding->state)))
 		stay = weir_stay(cfg, ct, binding);
+	/* Not in the table yet, and here again: through a VRF, or as the router's own
+	 * answer to its first packet, which is tied to the same entry. There is
+	 * nothing that could be removed or replaced.
+	 */
+	if (unlikely(!nf_ct_is_confirmed(ct)))
+		return stay == WEIR_STAY_GONE || stay == WEIR_STAY_UNBOUND ?
+		       weir_drop(wn, WEIR_R_ENDED, skb, state) : NF_ACCEPT;
 	/* Only an incoming packet makes a flow leave an unhealthy backend; a removed
 	 * one is not heard any more either.
 	 */
@@ -161,10 +168,7 @@ static unsigned int verify_ours(struct weir_net *wn,
 		weir_binding_refresh(binding, ct);
 	if (!reply && chooses(skb, state, ctinfo, binding))
 		return verify_choice(wn, cfg, skb, state, ct, binding, dest);
-	/* The first packet was counted when it was selected; it is here again if
-	 * it passes more than once, as through a VRF.
-	 */
-	if (dest && nf_ct_is_confirmed(ct))
+	if (dest)
 		weir_counters_packet(dest->counters, reply, skb->len);
 	return NF_ACCEPT;
 }
@@ -306,6 +310,9 @@ static unsigned int verify_out(void *priv, struct sk_buff *skb,
 {
 	unsigned int verdict;
 
+	/* On its way into a VRF it is untracked; it comes again behind that. */
+	if (netif_is_l3_master(state->out))
+		return NF_ACCEPT;
 	local_bh_disable();
 	verdict = verify(weir_net(state->net), skb, state);
 	local_bh_enable();

@@ -177,7 +177,9 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 void weir_nat_end(struct weir_net *wn, struct nf_conn *ct)
 {
 	weir_tombs_add(&wn->tombs, ct);
-	nf_ct_kill(ct);
+	/* One that is in no table cannot be taken out of it. */
+	if (nf_ct_is_confirmed(ct))
+		nf_ct_kill(ct);
 }
 
 /* Mangle rules that saved the mark have run already for this packet, so the new
@@ -236,6 +238,9 @@ static unsigned int judge_repeat(struct weir_net *wn,
 	if (!ct)
 		return weir_guard_no_entry(wn, cfg, skb, state, false);
 	if (!nf_ct_is_confirmed(ct)) {
+		/* Expected by a helper: it goes where its master went. */
+		if (ctinfo != IP_CT_NEW)
+			return NF_ACCEPT;
 		inherit(ct, old);
 		return weir_select(wn, cfg, skb, state, ct, why);
 	}
