@@ -52,7 +52,8 @@ void weir_choose_settle(struct weir_net *wn, const struct weir_service *svc,
 	if (!choice->track_fields)
 		return;
 	if (choice->kept)
-		weir_session_touch(wn, svc, choice->at, !opens);
+		weir_session_touch(wn, svc, choice->at, choice->backend,
+				   !opens);
 	else
 		weir_session_record(wn, svc, tuple, choice->track_fields,
 				    choice->backend);

@@ -3,7 +3,10 @@
  * guard - nothing leaks: packets to a VIP, or from a backend's service port, that
  * belong to no flow
  */
+#include <linux/atomic.h>
 #include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/netfilter.h>
@@ -31,6 +34,9 @@
  * seconds.
  */
 #define TOMB_LIFE	120
+
+/* All in a minute, long before a time comes round again. */
+#define TOMB_SLOTS_CLEANED	(TOMB_SLOTS / 240)
 
 /* A slot holds 48 bits of the hash and 16 of the second in which it was written:
  * 0 is an empty one, as 0 seconds after boot nothing has ended.
@@ -111,6 +117,21 @@ static bool is_tomb(const struct weir_tombs *tombs,
 			return true;
 	}
 	return false;
+}
+
+void weir_tombs_clean(struct weir_tombs *tombs)
+{
+	u64 slot;
+	u32 i;
+
+	if (!tombs->slots)
+		return;
+	for (i = 0; i < TOMB_SLOTS_CLEANED; i++) {
+		tombs->cleaned = (tombs->cleaned + 1) % TOMB_SLOTS;
+		slot = READ_ONCE(tombs->slots[tombs->cleaned]);
+		if (slot && age(slot) > TOMB_LIFE)
+			cmpxchg64(&tombs->slots[tombs->cleaned], slot, 0);
+	}
 }
 
 bool weir_guard_is_local(struct weir_net *wn, u8 family, const void *addr)
@@ -237,6 +258,27 @@ static unsigned int guard_invalid(struct weir_net *wn,
 	return weir_guard_no_rule(wn, cfg, skb, state, tuple);
 }
 
+/* Too short to have ports, an ICMP error about nothing, an unknown kind of GRE: it could
+ * only be routed on, with the VIP as its destination.
+ */
+static unsigned int guard_unreadable(struct weir_net *wn,
+				     const struct weir_config *cfg,
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state)
+{
+	u8 family = state->pf == NFPROTO_IPV4 ? AF_INET : AF_INET6;
+	struct weir_addr vip = {};
+
+	if (family == AF_INET)
+		memcpy(&vip, &ip_hdr(skb)->daddr, sizeof(struct in_addr));
+	else
+		memcpy(&vip, &ipv6_hdr(skb)->daddr, sizeof(struct in6_addr));
+	if (!weir_index_is_vip(&cfg->index, family, &vip) ||
+	    weir_guard_is_local(wn, family, &vip))
+		return NF_ACCEPT;
+	return weir_drop(wn, WEIR_R_INVALID, skb, state);
+}
+
 unsigned int weir_guard_no_entry(struct weir_net *wn,
 				 const struct weir_config *cfg,
 				 struct sk_buff *skb,
@@ -247,8 +289,9 @@ unsigned int weir_guard_no_entry(struct weir_net *wn,
 
 	if (!cfg->nr_services)
 		return NF_ACCEPT;
-	/* Too short to have ports: the stack it goes to will drop it. */
-	if (!weir_packet_parse(skb, state, &packet) || packet.ndp)
+	if (!weir_packet_parse(skb, state, &packet))
+		return guard_unreadable(wn, cfg, skb, state);
+	if (packet.ndp)
 		return NF_ACCEPT;
 	if (!untracked)
 		return guard_invalid(wn, cfg, skb, state, &packet);
@@ -273,6 +316,9 @@ unsigned int weir_guard_new(struct weir_net *wn, const struct weir_config *cfg,
 	 * own. Late echo replies are invalid and come to weir_guard_no_entry().
 	 */
 	if (tuple.proto == IPPROTO_ICMP || tuple.proto == IPPROTO_ICMPV6)
+		return NF_ACCEPT;
+	/* A backend may be a client too: select comes next. */
+	if (has_rule(cfg, &tuple))
 		return NF_ACCEPT;
 	if (is_tomb(&wn->tombs, &tuple) ||
 	    (handshake && is_source(cfg, tuple.family, &tuple.src, tuple.proto,

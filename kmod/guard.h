@@ -22,6 +22,7 @@ struct weir_tuple;
 struct weir_tombs {
 	u64 *slots;		/* NULL until the first hook is registered */
 	siphash_key_t key;
+	u32 cleaned;		/* the last slot that was looked at */
 };
 
 /**
@@ -30,6 +31,14 @@ struct weir_tombs {
 int weir_tombs_init(struct weir_tombs *tombs);
 
 void weir_tombs_exit(struct weir_tombs *tombs);
+
+/**
+ * weir_tombs_clean() - remove old ones, before their time of day comes round again
+ *
+ * A few at each call, which come every TICK of limit.c. May run beside
+ * weir_tombs_add(), not beside itself.
+ */
+void weir_tombs_clean(struct weir_tombs *tombs);
 
 /**
  * weir_tombs_add() - remember that the flow of @ct was ended

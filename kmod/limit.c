@@ -271,6 +271,7 @@ static void limit_work(struct work_struct *work)
 	u32 limit = weir_limit_effective(wn);
 
 	squeeze_closed(wn);
+	weir_tombs_clean(&wn->tombs);
 	/* Ours are among all: nothing to do while all are few. */
 	if (limit && nf_conntrack_count(wn->net) > limit)
 		shrink(wn, limit);

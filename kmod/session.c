@@ -103,14 +103,15 @@ bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
 }
 
 void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
-			u32 at, bool confirm)
+			u32 at, const struct weir_backend *be, bool confirm)
 {
 	struct weir_track *track = rcu_dereference(wn->track);
 
 	/* The table may have been replaced by a smaller one meanwhile. */
 	if (track && at < weir_track_size(track))
-		weir_track_touch(track, at, svc->opt.idle_timeout,
-				 weir_seconds(), confirm);
+		weir_track_touch(track, at, be - svc->backends,
+				 svc->opt.idle_timeout, weir_seconds(),
+				 confirm);
 }
 
 bool weir_session_usable(const struct weir_backend *be, u8 proto)
@@ -149,7 +150,8 @@ bool weir_session_view(const struct weir_config *cfg,
 		weir_index_owner(&cfg->index, session->key.owner);
 	const struct weir_backend *be =
 		svc ? weir_session_backend(svc, session) : NULL;
-	u32 unused = weir_seconds() - session->used;
+	/* The copy may be from the next second. */
+	u32 unused = max_t(s32, weir_seconds() - session->used, 0);
 
 	if (!be)
 		return false;
@@ -253,7 +255,7 @@ u32 weir_session_flush(struct weir_net *wn,
 	return walk.nr;
 }
 
-u32 weir_session_count(struct weir_net *wn)
+u32 weir_session_count(struct weir_net *wn, bool exact)
 {
 	const struct weir_flow_filter all = {};
 	struct walk walk = {
@@ -262,6 +264,10 @@ u32 weir_session_count(struct weir_net *wn)
 	};
 	u32 at = 0;
 
+	if (!exact && time_before(jiffies, wn->sessions_counted + HZ))
+		return wn->nr_sessions;
 	walk_sessions(&walk, &at);
+	wn->nr_sessions = walk.nr;
+	wn->sessions_counted = jiffies;
 	return walk.nr;
 }

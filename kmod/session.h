@@ -74,10 +74,11 @@ bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
 
 /**
  * weir_session_touch() - an incoming packet of the session
+ * @be: the session's backend
  * @confirm: not the first one
  */
 void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
-			u32 at, bool confirm);
+			u32 at, const struct weir_backend *be, bool confirm);
 
 /**
  * weir_session_usable() - may a session go on with its backend (semantics 1.7)?
@@ -135,7 +136,10 @@ u32 weir_session_flush(struct weir_net *wn,
 
 /**
  * weir_session_count() - sessions in use; walks the table, may sleep
+ * @exact: else what was counted less than a second ago will do
+ *
+ * weir_net.lock held.
  */
-u32 weir_session_count(struct weir_net *wn);
+u32 weir_session_count(struct weir_net *wn, bool exact);
 
 #endif /* WEIR_SESSION_H */

@@ -89,8 +89,11 @@ static void candidates(const struct weir_track *track,
 
 static bool in_use(const struct weir_session *session, u32 idle, u32 now)
 {
-	/* Whole seconds: up to one late, never early. */
-	return session->dest && now - READ_ONCE(session->used) <= idle;
+	/* Whole seconds: up to one late, never early. Another CPU may be in the next
+	 * one already.
+	 */
+	return session->dest &&
+	       (s32)(now - READ_ONCE(session->used)) <= (s32)idle;
 }
 
 static bool read_entry(struct weir_track *track, u32 set, u32 at,
@@ -132,11 +135,16 @@ u32 weir_track_size(const struct weir_track *track)
 	return track->nr_sets * WAYS;
 }
 
-void weir_track_touch(struct weir_track *track, u32 at, u32 idle, u32 now,
-		      bool confirm)
+void weir_track_touch(struct weir_track *track, u32 at, u16 hint, u32 idle,
+		      u32 now, bool confirm)
 {
 	struct weir_session *entry = &track->sessions[at];
 
+	/* Backends came or went. An entry that was replaced meanwhile gets a wrong
+	 * one, which is looked at before it is believed.
+	 */
+	if (READ_ONCE(entry->hint) != hint)
+		WRITE_ONCE(entry->hint, hint);
 	if (READ_ONCE(entry->used) != now)
 		WRITE_ONCE(entry->used, now);
 	if (READ_ONCE(entry->idle) != idle)
@@ -159,7 +167,7 @@ static bool weaker(const struct weir_session *a, const struct weir_session *b,
 		return false;
 	if (a->confirmed != b->confirmed)
 		return !a->confirmed;
-	return now - a->used > now - b->used;
+	return (s32)(b->used - a->used) > 0;
 }
 
 static u32 free_ways(const struct weir_track *track, u32 set, u32 now)

@@ -96,13 +96,14 @@ u32 weir_track_size(const struct weir_track *track);
 /**
  * weir_track_touch() - an incoming packet of the session
  * @at: from weir_track_find()
+ * @hint: where the backend is in its service now
  * @confirm: it is not the first one
  *
  * Writes once a second at most. If the entry changed hands since it was found, the
  * other session gets a second that it has not earned, and no more.
  */
-void weir_track_touch(struct weir_track *track, u32 at, u32 idle, u32 now,
-		      bool confirm);
+void weir_track_touch(struct weir_track *track, u32 at, u16 hint, u32 idle,
+		      u32 now, bool confirm);
 
 /**
  * weir_track_put() - write a session, in the place of its predecessor if any

@@ -42,6 +42,24 @@ nowhere() {
 }
 
 # The router's own packets to such a port loop just the same.
+# What conntrack cannot read has no entry and is not translated.
+unreadable() {
+	local icmp=1 error=0300
+	[ "$F" = 4 ] || icmp=58 error=0100
+	service
+	drops_mark
+	lab mark > /dev/null
+	lab stub cli "$CLI" "$VIP" 6 data=0011 > /dev/null
+	drops_are "TCP without ports is dropped" invalid=1
+	lab stub cli "$CLI" "$VIP" 17 data=001122 > /dev/null
+	drops_are "UDP without ports is dropped" invalid=2
+	lab stub cli "$CLI" "$VIP" 47 data=000108000000000000000000 > /dev/null
+	drops_are "GRE of an unknown kind is dropped" invalid=3
+	lab stub cli "$CLI" "$VIP" "$icmp" "data=${error}000000000000450000" > /dev/null
+	drops_are "an ICMP error about nothing is dropped" invalid=4
+	is "none of those came back" "$(lab count "dst == VIP" cli)" 0
+}
+
 from_the_router() {
 	drops_mark
 	is "the router's own connection to it hangs or is refused" \
@@ -76,6 +94,7 @@ unconfigured() {
 norule() {
 	service
 	nowhere
+	unreadable
 	from_the_router
 	local_address
 	unconfigured

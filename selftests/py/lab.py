@@ -423,6 +423,12 @@ class Agent:
                 self.emit(name, one)
         return str(n)
 
+    def cmd_stub(self, name, src, dst, proto, data=""):
+        """stub NAME SRC DST PROTO [data=HEX]: a packet with just that behind the IP header."""
+        make = packet.ip6 if ":" in dst else packet.ip4
+        self.emit(name, make(src, dst, int(proto), bytes.fromhex(data)))
+        return "ok"
+
     def cmd_routing(self, name, src, dst, dport, via, left="1"):
         """routing NAME SRC DST DPORT VIA [left=N]: UDP behind a type 0 routing header."""
         body = packet.udp(src, dst, 1024, int(dport), b"quiet")
