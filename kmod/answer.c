@@ -26,7 +26,8 @@ int weir_answer_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
 	    nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ||
 	    nla_put_u32(reply, WEIR_A_N_SERVICES, cfg->nr_services) ||
 	    nla_put_u32(reply, WEIR_A_N_HELD, weir_binding_reap(wn)) ||
-	    nla_put_u32(reply, WEIR_A_N_SESSIONS, weir_session_count(wn)) ||
+	    nla_put_u32(reply, WEIR_A_N_SESSIONS,
+			weir_session_count(wn, with_key)) ||
 	    nla_put_u32(reply, WEIR_A_MAX_SESSIONS, wn->max_sessions) ||
 	    nla_put_u32(reply, WEIR_A_N_ENTRIES, nf_conntrack_count(wn->net)) ||
 	    nla_put_u32(reply, WEIR_A_MAX_FLOWS, weir_limit_effective(wn)))

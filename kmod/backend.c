@@ -40,6 +40,10 @@ int weir_group_add(struct weir_service *svc, const struct weir_group *group,
 		return weir_refuse(extack, -EEXIST,
 				   "service %s: group %s: it is there already; weir group set changes it",
 				   svc->name, group->name);
+	if (svc->nr_groups >= WEIR_GROUPS_MAX)
+		return weir_refuse(extack, -ENOSPC,
+				   "service %s: group %s: a service has at most %u groups",
+				   svc->name, group->name, WEIR_GROUPS_MAX);
 	groups = weir_grow(svc->groups, svc->nr_groups, &svc->max_groups,
 			   sizeof(*groups));
 	if (!groups)

@@ -251,19 +251,7 @@ static void change(weir_change_fn fn, void *arg, u8 kind,
 		.backend = backend,
 	};
 
-	if (fn)
-		fn(&item, arg);
-}
-
-static bool has_rule(const struct weir_service *svc,
-		     const struct weir_rule *rule)
-{
-	u32 i;
-
-	for (i = 0; svc && i < svc->nr_rules; i++)
-		if (weir_rule_equal(&svc->rules[i], rule))
-			return true;
-	return false;
+	fn(&item, arg);
 }
 
 /* Rules have no value beside their name: they come and go. */
@@ -274,7 +262,7 @@ static void compare_rules(const struct weir_service *from,
 	u32 i;
 
 	for (i = 0; from && i < from->nr_rules; i++)
-		if (!has_rule(to, &from->rules[i]))
+		if (!to || !weir_rule_find(to, &from->rules[i]))
 			change(fn, arg, kind, from, &from->rules[i], NULL,
 			       NULL);
 }
@@ -341,6 +329,8 @@ static void compare_service(const struct weir_service *was,
 			    const struct weir_service *now,
 			    weir_change_fn fn, void *arg)
 {
+	if (!fn)
+		return;
 	if (!was)
 		change(fn, arg, WEIR_CHANGE_ADDED, now, NULL, NULL, NULL);
 	else if (now && options_differ(was, now))
@@ -382,20 +372,4 @@ void weir_config_compare(const struct weir_config *old,
 			sum->added++;
 		compare_service(was, now, fn, arg);
 	}
-}
-
-int weir_config_rekey(struct weir_net *wn, const u8 *key)
-{
-	struct weir_summary sum;
-	struct weir_draft *draft;
-	int err = -ENOMEM;
-
-	mutex_lock(&wn->lock);
-	draft = weir_draft_new(wn, false);
-	if (draft) {
-		weir_draft_set_key(draft, key);
-		err = weir_draft_commit(draft, false, NULL, NULL, &sum, NULL);
-	}
-	mutex_unlock(&wn->lock);
-	return err;
 }

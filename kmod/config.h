@@ -99,13 +99,4 @@ void weir_config_compare(const struct weir_config *old,
 			 weir_change_fn fn, void *arg,
 			 struct weir_summary *sum);
 
-/**
- * weir_config_rekey() - the same configuration under another hash key
- * @wn: its lock is taken here
- * @key: 16 bytes
- *
- * Rebuilds the tables; tracked flows stay. May sleep. Return: 0 or -ENOMEM.
- */
-int weir_config_rekey(struct weir_net *wn, const u8 *key);
-
 #endif /* WEIR_CONFIG_H */

@@ -41,6 +41,16 @@ static void free_dest(struct weir_dest *dest)
 	kfree(dest);
 }
 
+/* Of a draft that was not committed. weir_net.lock held. */
+static void discard_bindings(struct weir_dest *dest)
+{
+	int i;
+
+	for (i = 0; i < WEIR_NR_CLASSES; i++)
+		if (dest->bindings[i])
+			weir_binding_discard(dest->bindings[i]);
+}
+
 static void forget_bindings(struct weir_dest *dest)
 {
 	int i;
@@ -81,8 +91,8 @@ struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
 	}
 	return dest;
 err:
-	/* Nobody has seen it: no grace period. The bindings are reaped. */
-	forget_bindings(dest);
+	/* Nobody has seen it: no grace period. */
+	discard_bindings(dest);
 	free_dest(dest);
 	return NULL;
 }
@@ -106,6 +116,13 @@ static void release_forget(struct work_struct *work)
 	struct weir_dest *dest = container_of(to_rcu_work(work),
 					      struct weir_dest, release);
 
+	if (dest->fresh) {
+		mutex_lock(&dest->wn->lock);
+		discard_bindings(dest);
+		mutex_unlock(&dest->wn->lock);
+		free_dest(dest);
+		return;
+	}
 	forget_bindings(dest);
 	INIT_RCU_WORK(&dest->release, release_free);
 	queue_rcu_work(weir_wq, &dest->release);

@@ -117,5 +117,9 @@ void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,
 			verdict->outcome = WEIR_OUTCOME_NO_RULE;
 		return;
 	}
-	explain_choice(wn, cfg, tuple, syn, verdict);
+	/* As select does. */
+	if (tuple->proto == IPPROTO_AH)
+		verdict->outcome = WEIR_OUTCOME_AH;
+	else
+		explain_choice(wn, cfg, tuple, syn, verdict);
 }

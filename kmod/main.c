@@ -62,6 +62,8 @@ static int __net_init net_init(struct net *net)
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
+	wn->flows_counted = jiffies - HZ;
+	wn->sessions_counted = jiffies - HZ;
 	weir_sweep_init(wn);
 	weir_limit_init(wn);
 	err = weir_fault() ?: alloc_reasons(wn);
@@ -93,7 +95,11 @@ static void net_close(struct weir_net *wn)
 	}
 	WRITE_ONCE(wn->closing, true);
 	mutex_unlock(&wn->lock);
-	synchronize_net();
+	/* Without hooks nobody selects, and there are no flows: most namespaces of
+	 * a host that has many are gone without waiting here.
+	 */
+	if (wn->hooked[0] || wn->hooked[1])
+		synchronize_net();
 	weir_limit_exit(wn);
 	weir_sweep_exit(wn);
 	weir_sweep_all(wn);
@@ -122,7 +128,8 @@ static void __net_exit net_exit(struct net *net)
 	wn->draft = NULL;
 	mutex_unlock(&wn->lock);
 	weir_config_exit(wn);
-	weir_dest_flush();
+	if (wn->last_dest_id)
+		weir_dest_flush();
 	weir_binding_exit_net(wn);
 	weir_tombs_exit(&wn->tombs);
 	weir_session_exit(wn);

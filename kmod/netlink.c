@@ -10,6 +10,7 @@
  * weir_net.lock is taken inside it.
  */
 #include <linux/capability.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
@@ -21,6 +22,7 @@
 #include <net/sock.h>
 
 #include "binding.h"
+#include "commit.h"
 #include "config.h"
 #include "ctstat.h"
 #include "draft.h"
@@ -40,17 +42,6 @@
 
 /* The answer to a commit, in a buffer that recv() of any tool has room for. */
 #define COMMIT_REPLY_SIZE	(SKB_WITH_OVERHEAD(16384) - NLMSG_HDRLEN)
-
-static struct genl_family weir_family;
-
-/* What a commit tells: whoever asked for it, and whoever listens. */
-struct report {
-	struct sk_buff *reply;		/* NULL: the acknowledgement is enough */
-	bool reply_full;
-	bool listened;
-	bool lost;			/* no memory for an event */
-	struct sk_buff_head events;	/* each with as many as fit */
-};
 
 static const struct weir_config *live_config(const struct weir_net *wn)
 {
@@ -103,98 +94,6 @@ static u32 *reserve_u32(struct sk_buff *skb, int type)
 }
 
 /*
- * Events
- */
-
-static int put_event(struct sk_buff *skb, const struct weir_change_item *item)
-{
-	void *hdr = genlmsg_put(skb, 0, 0, &weir_family, 0, WEIR_CMD_EVENT);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	/* stamp_events() relies on GENERATION being the first. */
-	if (nla_put_u32(skb, WEIR_A_GENERATION, 0) ||
-	    weir_fill_change(skb, WEIR_A_CHANGE, item)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
-static void note_change(const struct weir_change_item *item, void *arg)
-{
-	struct report *report = arg;
-	struct sk_buff *skb;
-
-	if (report->reply && !report->reply_full &&
-	    weir_fill_change(report->reply, WEIR_A_CHANGE, item))
-		report->reply_full = true;
-	if (!report->listened)
-		return;
-	skb = skb_peek_tail(&report->events);
-	if (skb && !put_event(skb, item))
-		return;
-	skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (skb && !put_event(skb, item)) {
-		__skb_queue_tail(&report->events, skb);
-		return;
-	}
-	nlmsg_free(skb);
-	report->lost = true;
-}
-
-/* The generation is known only when the commit is done. */
-static void stamp_events(struct sk_buff *skb, u32 generation)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(skb);
-	int left = skb->len;
-
-	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
-		struct nlattr *attr = nlmsg_attrdata(nlh, GENL_HDRLEN);
-
-		memcpy(nla_data(attr), &generation, sizeof(generation));
-	}
-}
-
-static void send_events(struct net *net, struct report *report, u32 generation)
-{
-	struct sk_buff *skb;
-
-	while ((skb = __skb_dequeue(&report->events))) {
-		stamp_events(skb, generation);
-		genlmsg_multicast_netns(&weir_family, net, skb, 0, 0,
-					GFP_KERNEL);
-	}
-	/* As if their buffer had been full: they know to read anew. */
-	if (report->lost)
-		genl_set_err(&weir_family, net, 0, 0, -ENOBUFS);
-}
-
-/* weir_net.lock held, so that events come in the order of generations. */
-static int commit(struct weir_net *wn, struct weir_draft *draft, bool dry_run,
-		  struct sk_buff *reply, struct weir_summary *sum,
-		  struct netlink_ext_ack *extack)
-{
-	struct report report = {
-		.reply = reply,
-		.listened = !dry_run &&
-			    genl_has_listeners(&weir_family, wn->net, 0),
-	};
-	bool silent = !reply && !report.listened;
-	int err;
-
-	__skb_queue_head_init(&report.events);
-	err = weir_draft_commit(draft, dry_run, silent ? NULL : note_change,
-				&report, sum, extack);
-	if (err)
-		__skb_queue_purge(&report.events);
-	else
-		send_events(wn->net, &report, sum->generation);
-	return err;
-}
-
-/*
  * Changes and transactions
  */
 
@@ -232,7 +131,7 @@ static int change_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		weir_draft_free(draft);
 	else
-		err = commit(wn, draft, false, NULL, &sum, info->extack);
+		err = weir_commit(wn, draft, false, NULL, &sum, NULL, info->extack);
 out:
 	mutex_unlock(&wn->lock);
 	return err;
@@ -304,7 +203,8 @@ static int txn_abort_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* weir_net.lock held. The transaction is over in every case. */
 static int commit_staged(struct weir_net *wn, struct genl_info *info,
-			 struct sk_buff *reply, struct weir_summary *sum)
+			 struct sk_buff *reply, struct weir_summary *sum,
+			 u32 *nr)
 {
 	struct nlattr *key = info->attrs[WEIR_A_HASH_KEY];
 	struct weir_draft *draft = wn->draft;
@@ -312,14 +212,14 @@ static int commit_staged(struct weir_net *wn, struct genl_info *info,
 	WRITE_ONCE(wn->draft, NULL);
 	if (key)
 		weir_draft_set_key(draft, nla_data(key));
-	return commit(wn, draft, nla_get_flag(info->attrs[WEIR_A_DRY_RUN]),
-		      reply, sum, info->extack);
+	return weir_commit(wn, draft, nla_get_flag(info->attrs[WEIR_A_DRY_RUN]),
+		      reply, sum, nr, info->extack);
 }
 
 static int txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct weir_net *wn = weir_net(genl_info_net(info));
-	u32 *generation, *added, *changed, *removed;
+	u32 *generation, *added, *changed, *removed, *nr;
 	struct weir_summary sum;
 	struct sk_buff *reply;
 	void *hdr;
@@ -335,10 +235,11 @@ static int txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
 	added = reserve_u32(reply, WEIR_A_N_ADDED);
 	changed = reserve_u32(reply, WEIR_A_N_CHANGED);
 	removed = reserve_u32(reply, WEIR_A_N_REMOVED);
+	nr = reserve_u32(reply, WEIR_A_N_CHANGES);
 
 	mutex_lock(&wn->lock);
 	if (staging(wn, info))
-		err = commit_staged(wn, info, reply, &sum);
+		err = commit_staged(wn, info, reply, &sum, nr);
 	else
 		err = refuse_not_begun(info->extack);
 	mutex_unlock(&wn->lock);
@@ -649,6 +550,19 @@ static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
+/* Who may change things may ask as often as they like; for others the whole table is
+ * walked once a second at most, and they see what was counted then.
+ */
+static bool may_walk(struct weir_net *wn, struct sk_buff *skb)
+{
+	bool late = time_after_eq(jiffies, wn->flows_counted + HZ);
+
+	if (!late && !netlink_ns_capable(skb, wn->net->user_ns, CAP_NET_ADMIN))
+		return false;
+	wn->flows_counted = jiffies;
+	return true;
+}
+
 /* The first call: refuse what does not exist, count what is asked for. */
 static int config_dump_begin(struct weir_net *wn, struct netlink_callback *cb,
 			     struct nlattr **attrs)
@@ -665,7 +579,7 @@ static int config_dump_begin(struct weir_net *wn, struct netlink_callback *cb,
 		if (err)
 			return err;
 	}
-	if (attrs[WEIR_A_WITH_FLOWS])
+	if (attrs[WEIR_A_WITH_FLOWS] && may_walk(wn, cb->skb))
 		weir_flow_count(wn);
 	dump->begun = true;
 	return 0;
@@ -806,7 +720,7 @@ static const struct genl_multicast_group weir_groups[] = {
 };
 
 /* resv_start_op is 0: everything is validated strictly. */
-static struct genl_family weir_family __ro_after_init = {
+struct genl_family weir_family __ro_after_init = {
 	.name		= WEIR_GENL_NAME,
 	.version	= WEIR_GENL_VERSION,
 	.netnsok	= true,

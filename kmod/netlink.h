@@ -5,6 +5,10 @@
 #ifndef WEIR_NETLINK_H
 #define WEIR_NETLINK_H
 
+#include <net/genetlink.h>
+
+extern struct genl_family weir_family;
+
 /**
  * weir_netlink_init() - register the family; module init, may sleep
  */

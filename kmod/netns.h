@@ -41,6 +41,9 @@ struct weir_net {
 	u32 last_dest_id;
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
 	struct list_head bindings;		/* live ones, and held by entries */
+	unsigned long flows_counted;		/* jiffies: when all were, for show */
+	unsigned long sessions_counted;		/* jiffies, and how many there were */
+	u32 nr_sessions;
 
 	struct delayed_work sweep;		/* walks the conntrack table */
 	u32 sweep_generation;			/* what the last walk was for, */

@@ -39,8 +39,10 @@ bool weir_rule_equal(const struct weir_rule *a, const struct weir_rule *b)
 /* The order in which rules are listed: by VIP, protocol and ports. */
 static int cmp_rule(const struct weir_rule *a, const struct weir_rule *b)
 {
-	int i, cmp = weir_addr_cmp(&a->vip, &b->vip);
+	int i, cmp = a->family - b->family;
 
+	if (!cmp)
+		cmp = weir_addr_cmp(&a->vip, &b->vip);
 	if (!cmp)
 		cmp = a->plen - b->plen;
 	if (!cmp)
@@ -50,14 +52,22 @@ static int cmp_rule(const struct weir_rule *a, const struct weir_rule *b)
 	return cmp ?: a->nr_ports - b->nr_ports;
 }
 
-static struct weir_rule *find_rule(const struct weir_service *svc,
-				   const struct weir_rule *rule)
+struct weir_rule *weir_rule_find(const struct weir_service *svc,
+				 const struct weir_rule *rule)
 {
-	u32 i;
+	u32 low = 0, high = svc->nr_rules;
 
-	for (i = 0; i < svc->nr_rules; i++)
-		if (weir_rule_equal(&svc->rules[i], rule))
-			return &svc->rules[i];
+	while (low < high) {
+		u32 at = low + (high - low) / 2;
+		int cmp = cmp_rule(&svc->rules[at], rule);
+
+		if (!cmp)
+			return &svc->rules[at];
+		if (cmp < 0)
+			low = at + 1;
+		else
+			high = at;
+	}
 	return NULL;
 }
 
@@ -82,7 +92,7 @@ static int check_rule(const struct weir_service *svc,
 				   "service %s: rule %s: rules and backends of a service share one family, this one has %s",
 				   svc->name, vip,
 				   svc->family == AF_INET ? "IPv4" : "IPv6");
-	if (find_rule(svc, rule))
+	if (weir_rule_find(svc, rule))
 		return weir_refuse(extack, -EEXIST,
 				   "service %s: rule %s %s: it is there already",
 				   svc->name, vip, word);
@@ -126,7 +136,7 @@ int weir_rule_add(struct weir_service *svc, const struct weir_rule *rule,
 int weir_rule_del(struct weir_service *svc, const struct weir_rule *rule,
 		  struct netlink_ext_ack *extack)
 {
-	struct weir_rule *found = find_rule(svc, rule);
+	struct weir_rule *found = weir_rule_find(svc, rule);
 	char vip[WEIR_ADDR_TEXT];
 	u32 left;
 

@@ -206,18 +206,14 @@ static bool same_health_check(const struct weir_service *a,
 static bool same_rules(const struct weir_service *a,
 		       const struct weir_service *b)
 {
-	u32 i, j;
+	u32 i;
 
-	/* No rule stands twice in a service: same number, and each found. */
 	if (a->nr_rules != b->nr_rules)
 		return false;
-	for (i = 0; i < a->nr_rules; i++) {
-		for (j = 0; j < b->nr_rules; j++)
-			if (weir_rule_equal(&a->rules[i], &b->rules[j]))
-				break;
-		if (j == b->nr_rules)
+	/* Both are in the order of weir_rule_add(). */
+	for (i = 0; i < a->nr_rules; i++)
+		if (!weir_rule_equal(&a->rules[i], &b->rules[i]))
 			return false;
-	}
 	return true;
 }
 

@@ -23,6 +23,9 @@ struct weir_owner;
 /* Slots hold a backend's index, so a service has fewer than 2^16 of them. */
 #define WEIR_BACKENDS_MAX	65535
 
+/* Groups are found by going through them, once for each backend. */
+#define WEIR_GROUPS_MAX		1024
+
 /* Fewer slots than this per backend share traffic too unevenly to be of use. */
 #define WEIR_SLOTS_PER_BACKEND	10
 
@@ -216,6 +219,13 @@ void *weir_grow(void *array, u32 nr, u32 *max, size_t size);
  * weir_service_set_family() - derive the family from what is left
  */
 void weir_service_set_family(struct weir_service *svc);
+
+/**
+ * weir_rule_find() - the rule of a service with this VIP, protocol and ports
+ * Return: NULL if there is none.
+ */
+struct weir_rule *weir_rule_find(const struct weir_service *svc,
+				 const struct weir_rule *rule);
 
 /**
  * weir_rule_equal() - same VIP, protocol and ports?

@@ -8,6 +8,7 @@
 
 #include "compat/hex.h"
 #include "compat/sysctl.h"
+#include "commit.h"
 #include "config.h"
 #include "limit.h"
 #include "netns.h"
@@ -24,7 +25,7 @@ static int write_key(struct weir_net *wn, const char *text)
 
 	if (strlen(text) == KEY_DIGITS &&
 	    !hex2bin(key, text, WEIR_HASH_KEY_LEN))
-		err = weir_config_rekey(wn, key);
+		err = weir_commit_key(wn, key);
 	memzero_explicit(key, sizeof(key));
 	return err;
 }

@@ -72,6 +72,9 @@ under_load() {
 
 unchanged() {
 	local before
+	# a group that is there without being declared, and is declared all the same
+	weir service add "plain$F"
+	weir group add "plain$F" default
 	before=$(generation)
 	weir save > "$TMP/saved"
 	check "apply of save succeeds" weir apply "$TMP/saved"
@@ -80,6 +83,7 @@ unchanged() {
 	is "the generation stays" "$(generation)" "$before"
 	is "apply reports no change" "$(weir -j apply "$TMP/saved" > "$TMP/out"; lab json \
 		"J['added'], J['changed'], J['removed'], J['changes']" cat "$TMP/out")" "[0, 0, 0, []]"
+	weir service del "plain$F"
 }
 
 dry_run() {

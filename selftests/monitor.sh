@@ -42,6 +42,9 @@ objects() {
 	event "a removed backend" "- backend $WEB .*$B1" backend del "$WEB" "$B1"
 	event "a removed rule" "- rule $WEB .*$VIP" rule del "$WEB" "$VIP" tcp 80
 	event "a removed service" "- service $WEB" service del "$WEB"
+	in_ns lb sysctl -qw "net.weir.hash_key=$(printf '%032x' $((RANDOM + 1)))"
+	check "another hash key" busywait 5000 line text \
+		"generation $(generation): published"
 }
 
 # A whole file is one generation, whatever it changes.

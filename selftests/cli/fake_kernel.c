@@ -492,12 +492,15 @@ static void dump(const struct nlmsghdr *to, uint8_t cmd)
 }
 
 /* As many as fit. */
+static unsigned int n_changes;	/* of this commit */
+
 static void put_change(struct nlmsghdr *nlh, uint8_t kind,
 		       const struct weir_service *service)
 {
 	struct nlattr *nest;
 	unsigned int i;
 
+	n_changes += 1 + service->n_backends;
 	if (nlh->nlmsg_len > CHANGES_ROOM)
 		return;
 
@@ -577,6 +580,7 @@ static void commit(const struct nlmsghdr *to)
 		removed++;
 		put_change(nlh, WEIR_CHANGE_REMOVED, &old.services[i]);
 	}
+	mnl_attr_put_u32(nlh, WEIR_A_N_CHANGES, n_changes);
 	mnl_attr_put_u32(nlh, WEIR_A_N_ADDED, added);
 	mnl_attr_put_u32(nlh, WEIR_A_N_CHANGED, changed);
 	mnl_attr_put_u32(nlh, WEIR_A_N_REMOVED, removed);

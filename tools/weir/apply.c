@@ -194,22 +194,6 @@ static int commit(struct weir_ctx *ctx, const struct weir_config *config,
 	return weir_nl_call(&ctx->nl, nlh, take_changes, changes, err);
 }
 
-/* The answer holds as many changes as fit: are all services there that its
- * sums count? */
-static bool is_cut(const struct weir_changes *changes)
-{
-	uint32_t sum = changes->n_added + changes->n_changed +
-		       changes->n_removed;
-	uint32_t seen = 0;
-	unsigned int i;
-
-	for (i = 0; i < changes->n; i++)
-		if (!i || strcmp(changes->change[i].service,
-				 changes->change[i - 1].service))
-			seen++;
-	return seen < sum;
-}
-
 static void print_result(struct weir_out *out, bool dry_run,
 			 const struct weir_changes *changes)
 {
@@ -226,8 +210,8 @@ static void print_result(struct weir_out *out, bool dry_run,
 		}
 		weir_out_end(out);
 	}
-	weir_out_bool(out, "changes-cut", NULL, is_cut(changes));
-	if (dry_run && is_cut(changes))
+	weir_out_bool(out, "changes-cut", NULL, changes->n < changes->n_all);
+	if (dry_run && changes->n < changes->n_all)
 		weir_out_text(out, "... and more than one answer of the kernel can list\n");
 	weir_out_bool(out, "dry-run", NULL, dry_run);
 	if (dry_run)

@@ -41,6 +41,7 @@ static policy_t top_policy = {
 	[WEIR_A_MAX_SESSIONS] = U32,
 	[WEIR_A_N_ENTRIES] = U32,
 	[WEIR_A_MAX_FLOWS] = U32,
+	[WEIR_A_N_CHANGES] = U32,
 };
 
 static policy_t service_policy = {
@@ -536,6 +537,7 @@ int weir_decode_changes(const struct nlmsghdr *nlh,
 	changes->n_added = number(&top, WEIR_A_N_ADDED);
 	changes->n_changed = number(&top, WEIR_A_N_CHANGED);
 	changes->n_removed = number(&top, WEIR_A_N_REMOVED);
+	changes->n_all = number(&top, WEIR_A_N_CHANGES);
 	/* The only attribute that may come more than once. */
 	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
 		if (mnl_attr_get_type(attr) == WEIR_A_CHANGE &&

@@ -31,6 +31,7 @@ struct weir_changes {
 	bool has_generation;
 	uint32_t generation;
 	uint32_t n_added, n_changed, n_removed;
+	uint32_t n_all;			/* of which those that fit are here */
 	struct weir_change_record *change;
 	unsigned int n;
 };

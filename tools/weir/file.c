@@ -277,15 +277,6 @@ void weir_print_backend(FILE *f, const struct weir_backend *backend)
 	}
 }
 
-/* The group that needs no declaring is declared only if something is said
- * about it. */
-static bool is_plain_default(const struct weir_group *group)
-{
-	return !strcmp(group->name, "default") &&
-	       !group->opts.num[WEIR_GROUP_A_FAILOVER] &&
-	       !(group->opts.str && *group->opts.str);
-}
-
 /* The kernel stores the line of any client; ours are always good. */
 static int check_line(const struct weir_service *service, struct weir_err *err)
 {
@@ -333,8 +324,6 @@ static int print_service(FILE *f, const struct weir_service *service,
 		fputc('\n', f);
 	}
 	for (i = 0; i < service->n_groups; i++) {
-		if (is_plain_default(&service->groups[i]))
-			continue;
 		fputs("    group ", f);
 		weir_print_group(f, &service->groups[i]);
 		fputc('\n', f);

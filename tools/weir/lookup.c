@@ -130,6 +130,8 @@ static const char *outcome_sentence(const struct weir_verdict *v)
 		return "goes to this host: the VIP is a local address and no rule takes this protocol and port";
 	case WEIR_OUTCOME_EMPTY:
 		return "no backend may be chosen: the service's when-empty decides between drop and reject";
+	case WEIR_OUTCOME_AH:
+		return "dropped (ah): translation would break it";
 	case WEIR_OUTCOME_KEPT:
 		return "the existing flow keeps its backend";
 	case WEIR_OUTCOME_SELECTED:

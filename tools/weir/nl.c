@@ -174,6 +174,9 @@ static int take_message(const struct nlmsghdr *nlh, struct exchange *x)
 	case NLMSG_OVERRUN:
 		return -1;
 	}
+	/* What comes now does not fit what came; all of it is read anew. */
+	if (x->interrupted)
+		return 0;
 	return x->cb ? x->cb(nlh, x->arg) : 0;
 }
 

@@ -77,6 +77,7 @@ SHARED_WORDS(weir_outcome_words,
 	     [WEIR_OUTCOME_NO_RULE] = "no-rule",
 	     [WEIR_OUTCOME_LOCAL] = "local",
 	     [WEIR_OUTCOME_EMPTY] = "empty",
+	     [WEIR_OUTCOME_AH] = "ah",
 	     [WEIR_OUTCOME_KEPT] = "kept",
 	     [WEIR_OUTCOME_SELECTED] = "selected");
 SHARED_WORDS(weir_stay_words,

@@ -67,7 +67,7 @@
  *	live. Optional GENERATION: refused when the live one differs
  * @WEIR_CMD_TXN_COMMIT: optional DRY_RUN, HASH_KEY (set with the same swap).
  *	Answered by one message: GENERATION, N_ADDED, N_CHANGED, N_REMOVED
- *	(services), and as many CHANGE as fit
+ *	(services), N_CHANGES, and as many CHANGE as fit
  * @WEIR_CMD_TXN_ABORT: drops what this socket staged
  * @WEIR_CMD_LOOKUP: PACKET; answered by VERDICT
  * @WEIR_CMD_FLOW_GET: dump of FLOW, then of SESSION; optional SERVICE_NAME,
@@ -75,7 +75,8 @@
  * @WEIR_CMD_FLOW_FLUSH: removes flows and sessions; optional SERVICE_NAME, BACKEND (ADDR).
  *	Answered by N_FLOWS and N_SESSIONS
  * @WEIR_CMD_COUNTER_GET: dump of REASON: every drop reason with its text
- * @WEIR_CMD_EVENT: notification only: GENERATION, CHANGE
+ * @WEIR_CMD_EVENT: notification only: GENERATION, CHANGE; without CHANGE when
+ *	nothing but the hash key differs
  */
 enum weir_cmd {
 	WEIR_CMD_UNSPEC,
@@ -142,6 +143,7 @@ enum weir_cmd {
  * @WEIR_A_MAX_SESSIONS: u32, net.weir.max_sessions
  * @WEIR_A_N_ENTRIES: u32, conntrack entries in this namespace, ours and others'
  * @WEIR_A_MAX_FLOWS: u32, net.weir.max_flows in force, 0 for no limit
+ * @WEIR_A_N_CHANGES: u32, changes of a commit, of which as many are told as fit
  */
 enum weir_attr {
 	WEIR_A_UNSPEC,
@@ -175,6 +177,7 @@ enum weir_attr {
 	WEIR_A_MAX_SESSIONS,
 	WEIR_A_N_ENTRIES,
 	WEIR_A_MAX_FLOWS,
+	WEIR_A_N_CHANGES,
 
 	__WEIR_A_MAX
 };
@@ -540,6 +543,7 @@ enum weir_outcome {
 	WEIR_OUTCOME_EMPTY,		/* no backend may be chosen */
 	WEIR_OUTCOME_KEPT,		/* an existing flow keeps its backend */
 	WEIR_OUTCOME_SELECTED,		/* chosen anew */
+	WEIR_OUTCOME_AH,		/* translation would break it: dropped */
 
 	__WEIR_OUTCOME_MAX
 };
