@@ -98,8 +98,8 @@ static void send_events(struct net *net, struct report *report, u32 generation)
 }
 
 int weir_commit(struct weir_net *wn, struct weir_draft *draft, bool dry_run,
-		  struct sk_buff *reply, struct weir_summary *sum, u32 *nr,
-		  struct netlink_ext_ack *extack)
+		struct sk_buff *reply, struct weir_summary *sum, u32 *nr,
+		struct netlink_ext_ack *extack)
 {
 	u32 before = rcu_dereference_protected(wn->config,
 				lockdep_is_held(&wn->lock))->generation;
