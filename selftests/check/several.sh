@@ -34,7 +34,7 @@ several_run() {
 
 	echo "== $title"
 	out=$(mktemp)
-	"$tests/check/run" -k "$kernel" "$@" | tee "$out" | sed '/^[0-9]* passed, [0-9]* failed/d'
+	"$tests/check/run" -k "$kernel" "$@" | tee "$out" | sed -u '/^[0-9]* passed, [0-9]* failed/d'
 	code=${PIPESTATUS[0]}
 	line=$(tail -n 1 "$out")
 	release=$(sed -n 's/^kernel \([^,]*\),.*/\1/p' "$out" | head -n 1)
