@@ -48,15 +48,26 @@ empty_handed() {
 	lab close "e$F" how=rst > /dev/null
 }
 
-# While its last flows go it takes no new ones, and says so: its counters go with it.
+# While its last flows go it takes no new ones, and says so: its counters go with it. Nobody
+# answers these datagrams.
 closing() {
+	local pid before
 	web
 	in_ns lb sysctl -qw net.weir.log_drops=1
-	load_up "n$F" cli new "$VIP" 80 conns=8 every=0.02 patience=1
-	check "the module goes while connections are opened" rmmod weir
-	isnt "those of that moment are dropped, by name" "$(kernel_log | grep -c 'weir.*closing')" 0
+	"$PYTHON" "$HERE/py/flood.py" "$cli" "$lb" udp "$F" "$VIP" 53 300 60 > /dev/null 2>&1 &
+	pid=$!
+	PIDS+=("$pid")
+	busywait 20000 flows_come > /dev/null || fail "no flow comes"
+	before=$(kernel_log | grep -c 'weir.*closing')
+	check "the module goes while flows come" rmmod weir
+	isnt "those of that moment are dropped, by name" \
+		"$(kernel_log | grep -c 'weir.*closing')" "$before"
+	kill "$pid"
 	modprobe weir
-	load_down "n$F" > /dev/null
+}
+
+flows_come() {
+	[ "$(tracked --orig-dst "$VIP")" -gt 20 ]
 }
 
 all() {
