@@ -5,7 +5,7 @@
 #ifndef WEIR_NETLINK_H
 #define WEIR_NETLINK_H
 
-#include <net/genetlink.h>
+struct genl_family;
 
 extern struct genl_family weir_family;
 

@@ -108,14 +108,6 @@ entries() {
 	in_ns lb conntrack -C
 }
 
-at_most() {		# NUMBER COMMAND...
-	local most=$1 out
-	shift
-	out=$("$@")
-	echo "$out"
-	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
-}
-
 flood() {		# NAME SECONDS: new connections work again that long after it
 	local words peak now
 	connections_up

@@ -192,6 +192,14 @@ at_least() {		# NUMBER COMMAND...: it prints that number or more
 	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -ge "$least" ]
 }
 
+at_most() {		# NUMBER COMMAND...: it prints that number or less
+	local most=$1 out
+	shift
+	out=$("$@")
+	echo "$out"
+	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
+}
+
 prints() {		# TEXT COMMAND...: it prints exactly that
 	local want=$1 out
 	shift

@@ -188,14 +188,6 @@ saturate() {
 	weir flush > /dev/null
 }
 
-at_most() {		# NUMBER COMMAND...
-	local most=$1 out
-	shift
-	out=$("$@")
-	echo "$out"
-	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
-}
-
 lab_up 3 tcp:80 udp:53
 prepare
 for F in 4 6; do
