@@ -8,6 +8,8 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/netfilter.h>
 #include <linux/random.h>
@@ -20,6 +22,7 @@
 #include <net/route.h>
 
 #include "binding.h"
+#include "compat/conntrack.h"
 #include "config.h"
 #include "guard.h"
 #include "netns.h"
@@ -27,32 +30,45 @@
 #include "reject.h"
 #include "stats.h"
 
-/* Pairs of slots, 8 bytes each. */
-#define TOMB_SLOTS	16384
+/* A line of the cache: one is read for a packet that begins a flow. */
+#define TOMB_WAYS	8
+
+/* Twice as many as conntrack has entries: all may end at once, and of eight that
+ * share a line on average four then do. No less, and no more than 8 MiB.
+ */
+#define TOMB_SLOTS_MIN	(1 << 14)
+#define TOMB_SLOTS_MAX	(1 << 20)
 
 /* Longer than a peer retransmits to somebody who does not answer in practice;
  * seconds.
  */
 #define TOMB_LIFE	120
 
-/* All in a minute, long before a time comes round again. */
-#define TOMB_SLOTS_CLEANED	(TOMB_SLOTS / 240)
+/* TICKs of limit.c: all are looked at in a minute, long before a time comes round
+ * again.
+ */
+#define TOMB_TICKS	240
 
 /* A slot holds 48 bits of the hash and 16 of the second in which it was written:
  * 0 is an empty one, as 0 seconds after boot nothing has ended.
  */
 #define TOMB_TIME	0xffffULL
 
-int weir_tombs_init(struct weir_tombs *tombs)
+int weir_tombs_init(struct weir_tombs *tombs, const struct net *net)
 {
+	/* Without a maximum it wraps to the largest. */
+	u32 max = clamp_t(u32, weir_conntrack_max(net) - 1, TOMB_SLOTS_MIN / 2,
+			  TOMB_SLOTS_MAX / 2);
+	u32 nr = roundup_pow_of_two(2 * max);
 	u64 *slots;
 
 	if (tombs->slots)
 		return 0;
-	slots = kvcalloc(TOMB_SLOTS, sizeof(*slots), GFP_KERNEL_ACCOUNT);
+	slots = kvcalloc(nr, sizeof(*slots), GFP_KERNEL_ACCOUNT);
 	if (!slots)
 		return -ENOMEM;
 	get_random_bytes(&tombs->key, sizeof(tombs->key));
+	tombs->nr = nr;
 	/* Hooks that read it are registered after this. */
 	tombs->slots = slots;
 	return 0;
@@ -75,46 +91,70 @@ static u64 tomb_hash(const struct weir_tombs *tombs,
 	return weir_tuple_hash(answer, 5, &tombs->key);
 }
 
+/* The slots that a hash may be in: by bits that it keeps there, too. */
+static u64 *tomb_line(const struct weir_tombs *tombs, u64 hash)
+{
+	return &tombs->slots[(hash >> 32) & (tombs->nr - TOMB_WAYS)];
+}
+
+static bool is_same(u64 slot, u64 hash)
+{
+	return slot && !((slot ^ hash) & ~TOMB_TIME);
+}
+
 static u64 age(u64 slot)
 {
 	return (now_seconds() - slot) & TOMB_TIME;
 }
 
+/* Its own slot, an empty one, or that of the oldest. */
+static u64 *tomb_place(u64 *line, u64 hash)
+{
+	u64 slot, oldest = 0, *place = line;
+	int i;
+
+	for (i = 0; i < TOMB_WAYS; i++) {
+		slot = READ_ONCE(line[i]);
+		if (is_same(slot, hash))
+			return &line[i];
+		slot = slot ? age(slot) : TOMB_TIME + 1;
+		if (slot <= oldest)
+			continue;
+		oldest = slot;
+		place = &line[i];
+	}
+	return place;
+}
+
 void weir_tombs_add(struct weir_tombs *tombs, const struct nf_conn *ct)
 {
 	struct weir_tuple answer;
-	u64 hash, a, b, *pair;
+	u64 hash;
 
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_REPLY].tuple, &answer);
 	if (!tombs->slots)
 		return;
 	hash = tomb_hash(tombs, &answer);
 	/* Slots are independent words: a race loses one tomb, no more. */
-	pair = &tombs->slots[(hash >> 17) & (TOMB_SLOTS - 2)];
-	a = READ_ONCE(pair[0]);
-	b = READ_ONCE(pair[1]);
-	if (((a ^ hash) & ~TOMB_TIME) && a &&
-	    (!((b ^ hash) & ~TOMB_TIME) || !b || age(b) > age(a)))
-		pair++;
-	WRITE_ONCE(*pair, (hash & ~TOMB_TIME) | now_seconds());
+	WRITE_ONCE(*tomb_place(tomb_line(tombs, hash), hash),
+		   (hash & ~TOMB_TIME) | now_seconds());
 }
 
 static bool is_tomb(const struct weir_tombs *tombs,
 		    const struct weir_tuple *answer)
 {
+	const u64 *line;
 	u64 hash, slot;
-	const u64 *pair;
 	int i;
 
 	if (!tombs->slots)
 		return false;
 	hash = tomb_hash(tombs, answer);
-	pair = &tombs->slots[(hash >> 17) & (TOMB_SLOTS - 2)];
-	for (i = 0; i < 2; i++) {
-		slot = READ_ONCE(pair[i]);
-		if (slot && !((slot ^ hash) & ~TOMB_TIME) &&
-		    age(slot) <= TOMB_LIFE)
-			return true;
+	line = tomb_line(tombs, hash);
+	for (i = 0; i < TOMB_WAYS; i++) {
+		slot = READ_ONCE(line[i]);
+		if (is_same(slot, hash))
+			return age(slot) <= TOMB_LIFE;
 	}
 	return false;
 }
@@ -126,8 +166,8 @@ void weir_tombs_clean(struct weir_tombs *tombs)
 
 	if (!tombs->slots)
 		return;
-	for (i = 0; i < TOMB_SLOTS_CLEANED; i++) {
-		tombs->cleaned = (tombs->cleaned + 1) % TOMB_SLOTS;
+	for (i = 0; i <= tombs->nr / TOMB_TICKS; i++) {
+		tombs->cleaned = (tombs->cleaned + 1) & (tombs->nr - 1);
 		slot = READ_ONCE(tombs->slots[tombs->cleaned]);
 		if (slot && age(slot) > TOMB_LIFE)
 			cmpxchg64(&tombs->slots[tombs->cleaned], slot, 0);

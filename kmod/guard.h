@@ -9,6 +9,7 @@
 #include <linux/siphash.h>
 #include <linux/types.h>
 
+struct net;
 struct nf_conn;
 struct nf_hook_state;
 struct sk_buff;
@@ -17,18 +18,21 @@ struct weir_net;
 struct weir_tuple;
 
 /* Fingerprints of flows that were ended, by the tuple of their answers. Fixed
- * memory; a newer one takes the place of the oldest of its pair.
+ * memory; a newer one takes the place of the oldest of its line.
  */
 struct weir_tombs {
 	u64 *slots;		/* NULL until the first hook is registered */
+	u32 nr;			/* of them, a power of two */
 	siphash_key_t key;
 	u32 cleaned;		/* the last slot that was looked at */
 };
 
 /**
- * weir_tombs_init() - allocate; may sleep. Return: 0 or -ENOMEM.
+ * weir_tombs_init() - allocate, by the size of @net's conntrack table; may sleep
+ *
+ * Return: 0 or -ENOMEM.
  */
-int weir_tombs_init(struct weir_tombs *tombs);
+int weir_tombs_init(struct weir_tombs *tombs, const struct net *net);
 
 void weir_tombs_exit(struct weir_tombs *tombs);
 

@@ -433,7 +433,7 @@ int weir_hook_enable(struct weir_net *wn, u8 family)
 
 	if (wn->hooked[v6])
 		return 0;
-	err = weir_tombs_init(&wn->tombs);
+	err = weir_tombs_init(&wn->tombs, wn->net);
 	if (!err)
 		err = weir_session_init(wn);
 	if (err)
