@@ -15,15 +15,20 @@
 /* Every service has this group without declaring it. */
 static const char default_group[] = "default";
 
+static int cmp_group(const void *key, const void *element)
+{
+	const struct weir_group *group = element;
+
+	return strcmp(key, group->name);
+}
+
 struct weir_group *weir_group_find(const struct weir_service *svc,
 				   const char *name)
 {
-	u32 i;
-
-	for (i = 0; i < svc->nr_groups; i++)
-		if (!strcmp(svc->groups[i].name, name))
-			return &svc->groups[i];
-	return NULL;
+	if (!svc->nr_groups)
+		return NULL;
+	return bsearch(name, svc->groups, svc->nr_groups, sizeof(*svc->groups),
+		       cmp_group);
 }
 
 int weir_group_add(struct weir_service *svc, const struct weir_group *group,
@@ -78,20 +83,46 @@ int weir_group_set(struct weir_service *svc, const struct weir_group *group,
 	return 0;
 }
 
-static void drop_group_members(struct weir_service *svc, const char *group)
+/* Those that drain have left the group already, and go just with @draining. */
+static void drop_group_members(struct weir_service *svc, const char *group,
+			       bool draining)
 {
 	u32 i, kept = 0;
 
 	for (i = 0; i < svc->nr_backends; i++) {
 		struct weir_backend *be = &svc->backends[i];
 
-		if (!strcmp(be->group, group))
+		if ((draining || !be->draining) && !strcmp(be->group, group))
 			weir_dest_put(be->dest);
 		else
 			svc->backends[kept++] = *be;
 	}
 	svc->nr_backends = kept;
 	weir_service_set_family(svc);
+}
+
+/* From here on it must not drain, whatever the service says. */
+static int end_backend(struct weir_service *svc, const struct weir_addr *addr)
+{
+	struct weir_addr *ended = weir_grow(svc->ended, svc->nr_ended,
+					    &svc->max_ended, sizeof(*ended));
+
+	if (!ended)
+		return -ENOMEM;
+	svc->ended = ended;
+	svc->ended[svc->nr_ended++] = *addr;
+	return 0;
+}
+
+static int end_group_members(struct weir_service *svc, const char *group)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < svc->nr_backends && !err; i++)
+		if (!strcmp(svc->backends[i].group, group))
+			err = end_backend(svc, &svc->backends[i].addr);
+	return err;
 }
 
 int weir_group_del(struct weir_service *svc, const char *name,
@@ -104,7 +135,7 @@ int weir_group_del(struct weir_service *svc, const char *name,
 		return no_group(svc, name, extack);
 	left = svc->groups + svc->nr_groups - (found + 1);
 	/* @name may be inside what is moved over. */
-	drop_group_members(svc, name);
+	drop_group_members(svc, name, false);
 	memmove(found, found + 1, left * sizeof(*found));
 	svc->nr_groups--;
 	return 0;
@@ -120,10 +151,14 @@ static int cmp_backend(const void *key, const void *element)
 struct weir_backend *weir_backend_find(const struct weir_service *svc,
 				       const struct weir_addr *addr, u8 family)
 {
-	if (family != svc->family || !svc->nr_backends)
+	struct weir_backend *found;
+
+	if (!svc->nr_backends)
 		return NULL;
-	return bsearch(addr, svc->backends, svc->nr_backends,
-		       sizeof(*svc->backends), cmp_backend);
+	found = bsearch(addr, svc->backends, svc->nr_backends,
+			sizeof(*svc->backends), cmp_backend);
+	/* All are of one family, but draining ones may be of another one. */
+	return found && found->family == family ? found : NULL;
 }
 
 bool weir_backend_equal(const struct weir_backend *a,
@@ -131,7 +166,9 @@ bool weir_backend_equal(const struct weir_backend *a,
 {
 	return a->family == b->family && !weir_addr_cmp(&a->addr, &b->addr) &&
 	       a->health == b->health && a->check == b->check &&
-	       a->port == b->port && a->weight == b->weight &&
+	       a->port == b->port && a->draining == b->draining &&
+	       a->drain_until == b->drain_until &&
+	       !memcmp(&a->weight, &b->weight, sizeof(a->weight)) &&
 	       !strcmp(a->group, b->group);
 }
 
@@ -139,15 +176,17 @@ static int check_backend(const struct weir_service *svc,
 			 const struct weir_backend *be,
 			 struct netlink_ext_ack *extack)
 {
+	const struct weir_backend *found;
 	char addr[WEIR_ADDR_TEXT];
 
 	weir_addr_text(addr, be->family, &be->addr);
+	found = weir_backend_find(svc, &be->addr, be->family);
 	if (svc->family && svc->family != be->family)
 		return weir_refuse(extack, -EINVAL,
 				   "service %s: backend %s: rules and backends of a service share one family, this one has %s",
 				   svc->name, addr,
 				   svc->family == AF_INET ? "IPv4" : "IPv6");
-	if (weir_backend_find(svc, &be->addr, be->family))
+	if (found && !found->draining)
 		return weir_refuse(extack, -EEXIST,
 				   "service %s: backend %s: it is there already; weir backend set changes it",
 				   svc->name, addr);
@@ -160,16 +199,11 @@ static int check_backend(const struct weir_service *svc,
 	return 0;
 }
 
-int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
-		     struct netlink_ext_ack *extack)
+int weir_backend_insert(struct weir_service *svc, const struct weir_backend *be)
 {
 	struct weir_backend *backends;
 	u32 at;
-	int err;
 
-	err = check_backend(svc, be, extack);
-	if (err)
-		return err;
 	backends = weir_grow(svc->backends, svc->nr_backends,
 			     &svc->max_backends, sizeof(*backends));
 	if (!backends)
@@ -183,37 +217,78 @@ int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
 	memmove(&backends[at + 1], &backends[at],
 		(svc->nr_backends - at) * sizeof(*backends));
 	backends[at] = *be;
-	backends[at].dest = NULL;
 	svc->nr_backends++;
 	weir_service_set_family(svc);
 	return 0;
 }
 
+void weir_backend_remove(struct weir_service *svc, u32 at)
+{
+	struct weir_backend *be = &svc->backends[at];
+
+	weir_dest_put(be->dest);
+	svc->nr_backends--;
+	memmove(be, be + 1, (svc->nr_backends - at) * sizeof(*be));
+	weir_service_set_family(svc);
+}
+
+int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
+		     struct netlink_ext_ack *extack)
+{
+	struct weir_backend copy = *be;
+	struct weir_backend *found;
+	int err;
+
+	err = check_backend(svc, be, extack);
+	if (err)
+		return err;
+	copy.dest = NULL;
+	/* One that drains comes back. Its dest, and so its flows, are the live
+	 * version's when the draft is finished: until then it may have drained.
+	 */
+	found = weir_backend_find(svc, &be->addr, be->family);
+	if (found)
+		weir_backend_remove(svc, found - svc->backends);
+	return weir_backend_insert(svc, &copy);
+}
+
 int weir_backend_del(struct weir_service *svc, const struct weir_addr *addr,
-		     u8 family, struct netlink_ext_ack *extack)
+		     u8 family, bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_backend *found = weir_backend_find(svc, addr, family);
 	char text[WEIR_ADDR_TEXT];
-	u32 left;
+	int err;
 
+	weir_addr_text(text, family, addr);
 	if (!found)
 		return weir_refuse(extack, -ENOENT,
 				   "service %s: backend %s: there is none; weir show %s lists them",
-				   svc->name,
-				   weir_addr_text(text, family, addr), svc->name);
-	weir_dest_put(found->dest);
-	left = svc->backends + svc->nr_backends - (found + 1);
-	memmove(found, found + 1, left * sizeof(*found));
-	svc->nr_backends--;
-	weir_service_set_family(svc);
+				   svc->name, text, svc->name);
+	if (found->draining && !now)
+		return weir_refuse(extack, -EALREADY,
+				   "service %s: backend %s: it is draining; weir backend del %s %s now ends that",
+				   svc->name, text, svc->name, text);
+	if (now) {
+		err = end_backend(svc, addr);
+		if (err)
+			return err;
+	}
+	weir_backend_remove(svc, found - svc->backends);
 	return 0;
 }
 
 int weir_backend_del_group(struct weir_service *svc, const char *group,
-			   struct netlink_ext_ack *extack)
+			   bool now, struct netlink_ext_ack *extack)
 {
+	int err;
+
 	if (strcmp(group, default_group) && !weir_group_find(svc, group))
 		return no_group(svc, group, extack);
-	drop_group_members(svc, group);
+	if (now) {
+		err = end_group_members(svc, group);
+		if (err)
+			return err;
+	}
+	drop_group_members(svc, group, now);
 	return 0;
 }

@@ -126,13 +126,13 @@ void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
 	}
 }
 
-static bool half_open(const struct weir_binding *binding, unsigned int state)
+bool weir_binding_half_open(enum weir_class class, unsigned int state)
 {
-	if (binding->class == WEIR_CLASS_TCP)
+	if (class == WEIR_CLASS_TCP)
 		return state == TCP_CONNTRACK_SYN_SENT ||
 		       state == TCP_CONNTRACK_SYN_SENT2 ||
 		       state == TCP_CONNTRACK_SYN_RECV;
-	if (binding->class == WEIR_CLASS_SCTP)
+	if (class == WEIR_CLASS_SCTP)
 		return state == SCTP_CONNTRACK_COOKIE_WAIT ||
 		       state == SCTP_CONNTRACK_COOKIE_ECHOED;
 	return false;
@@ -158,13 +158,38 @@ static bool persists(const struct weir_binding *binding,
 	}
 }
 
+/* What of the state word is up to the configuration. */
+static u32 state_of(const struct weir_binding *binding,
+		    const struct weir_service *svc,
+		    const struct weir_backend *be)
+{
+	const struct weir_options *opt = &svc->opt;
+	u8 role = be->failover ? WEIR_ROLE_FAILOVER : WEIR_ROLE_PRIMARY;
+	u32 state = 0;
+
+	if (be->draining)
+		state |= WEIR_BINDING_DRAIN;
+	/* A backend that would be chosen again, because nobody is healthy, is no
+	 * reason to leave (decision 17); where zones decide, each client has a set
+	 * of its own. One that drains keeps nobody when it is unhealthy (4).
+	 */
+	if (!be->healthy && (!be->eligible || svc->nr_zonals) &&
+	    (be->draining || !persists(binding, opt)))
+		state |= WEIR_BINDING_LEAVE;
+	if (!opt->drain_on_failover && svc->eligible.role != WEIR_ROLE_ALL &&
+	    svc->eligible.role != role)
+		state |= WEIR_BINDING_ROLE;
+	return state;
+}
+
 void weir_binding_configure(struct weir_binding *binding,
-			    const struct weir_options *opt,
+			    const struct weir_service *svc,
 			    const struct weir_backend *be)
 {
+	const struct weir_options *opt = &svc->opt;
 	const struct weir_dest *dest = be->dest;
 	unsigned int idle = opt->idle_timeout * HZ;
-	u32 state = binding->state & ~WEIR_BINDING_LEAVE;
+	u32 state = binding->state & (WEIR_BINDING_ENDED | WEIR_BINDING_CHECK);
 	struct weir_tuple tuple = {
 		.proto = protocol_of[binding->class],
 	};
@@ -175,18 +200,18 @@ void weir_binding_configure(struct weir_binding *binding,
 	binding->sticky = opt->tracking == WEIR_TRACKING_PER_SESSION &&
 			  fields < 5;
 	for (i = 0; i < WEIR_BINDING_STATES; i++)
-		if (!half_open(binding, i))
+		if (!weir_binding_half_open(binding->class, i))
 			WRITE_ONCE(binding->data[i], idle);
 	cap_half_open(binding, dest->wn->net, idle);
 	weir_binding_squeeze(binding, dest->wn->net, 0, 1);
 	WRITE_ONCE(binding->hairpin, opt->hairpin);
-
-	/* A backend that would be chosen again, because nobody is healthy, is
-	 * no reason to leave (decision 17).
+	/* The deadline is there before the flag that says so, and stays when that
+	 * goes: a packet may have read the flag just before.
 	 */
-	if (!be->healthy && !be->eligible && !persists(binding, opt))
-		state |= WEIR_BINDING_LEAVE;
-	WRITE_ONCE(binding->state, state);
+	if (be->draining)
+		WRITE_ONCE(binding->drain_until, be->drain_until);
+	smp_store_release(&binding->state,
+			  state | state_of(binding, svc, be));
 }
 
 void weir_binding_mark(struct weir_binding *binding, u32 flags)

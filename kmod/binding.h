@@ -16,6 +16,7 @@
 #define WEIR_BINDING_H
 
 #include <linux/bits.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -26,15 +27,19 @@
 #include "dest.h"
 
 struct weir_backend;
-struct weir_options;
+struct weir_service;
 
 /* At least the states of every protocol that conntrack knows. */
 #define WEIR_BINDING_STATES	16
 
 /* weir_binding.state: tested for each packet, written under weir_net.lock. */
 #define WEIR_BINDING_ENDED	BIT(0)	/* no packet passes any more */
-#define WEIR_BINDING_LEAVE	BIT(1)	/* unhealthy: the next packet re-selects */
+#define WEIR_BINDING_LEAVE	BIT(1)	/* unhealthy: the next packet re-selects, if
+					 * its client would not choose it again
+					 */
 #define WEIR_BINDING_CHECK	BIT(2)	/* rules changed: does it still match? */
+#define WEIR_BINDING_ROLE	BIT(3)	/* of a role that is not in use any more */
+#define WEIR_BINDING_DRAIN	BIT(4)	/* ends at drain_until */
 
 struct weir_binding {
 	/* struct nf_ct_timeout, up to its data array: the kernel frees the
@@ -50,6 +55,7 @@ struct weir_binding {
 	bool sticky;			/* a session carries idle-timeout */
 	struct weir_dest __rcu *dest;	/* NULL once the backend is forgotten */
 	struct list_head list;		/* all of this namespace */
+	unsigned long drain_until;	/* jiffies */
 };
 
 /* Its address in timeout->l4proto tells our bindings from other policies. */
@@ -95,14 +101,33 @@ struct weir_binding *weir_binding_new(struct weir_dest *dest,
 /**
  * weir_binding_configure() - what the live configuration says of it
  * @binding: of @be
- * @opt: options of the service
- * @be: finished backend
+ * @svc: finished service
+ * @be: its backend
  *
  * In force from the next packet of each flow on (decision 19). weir_net.lock.
  */
 void weir_binding_configure(struct weir_binding *binding,
-			    const struct weir_options *opt,
+			    const struct weir_service *svc,
 			    const struct weir_backend *be);
+
+/**
+ * weir_binding_has_drained() - has its deadline come, if it has one?
+ * @state: what was read of its state word
+ *
+ * Any context.
+ */
+static inline bool weir_binding_has_drained(const struct weir_binding *binding,
+					    u32 state)
+{
+	return state & WEIR_BINDING_DRAIN &&
+	       time_after_eq(jiffies, READ_ONCE(binding->drain_until));
+}
+
+/**
+ * weir_binding_half_open() - is it a state before the handshake is over?
+ * @state: of the protocol that @class is for
+ */
+bool weir_binding_half_open(enum weir_class class, unsigned int state);
 
 /**
  * weir_binding_squeeze() - shorten the life of closed connections

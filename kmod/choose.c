@@ -7,9 +7,11 @@
 #include "choose.h"
 #include "config.h"
 #include "session.h"
+#include "set.h"
 #include "track.h"
 
-static bool from_session(struct weir_net *wn, const struct weir_service *svc,
+static bool from_session(struct weir_net *wn, const struct weir_config *cfg,
+			 const struct weir_service *svc,
 			 const struct weir_tuple *tuple,
 			 struct weir_choice *choice)
 {
@@ -22,7 +24,7 @@ static bool from_session(struct weir_net *wn, const struct weir_service *svc,
 		return false;
 	choice->backend = weir_session_backend(svc, &choice->session);
 	choice->kept = choice->backend &&
-		       weir_session_usable(choice->backend, tuple->proto);
+		       weir_session_usable(cfg, choice->backend, tuple);
 	return choice->kept;
 }
 
@@ -30,19 +32,26 @@ void weir_choose(struct weir_net *wn, const struct weir_config *cfg,
 		 const struct weir_service *svc, const struct weir_tuple *tuple,
 		 struct weir_choice *choice)
 {
+	const struct weir_table *table;
+
 	choice->has_session = false;
 	choice->kept = false;
 	choice->track_fields = weir_session_fields(svc, tuple);
-	if (from_session(wn, svc, tuple, choice))
+	choice->set = NULL;
+	choice->zonal = NULL;
+	if (from_session(wn, cfg, svc, tuple, choice))
 		return;
 	choice->backend = NULL;
 	choice->slot = 0;
 	choice->key_fields = weir_select_fields(svc->opt.affinity, tuple);
 	choice->hash = weir_tuple_hash(tuple, choice->key_fields, &cfg->key);
-	if (!svc->table)
+	choice->set = weir_set_of(cfg, svc, tuple->family, &tuple->src,
+				  &choice->zonal);
+	table = choice->set->table;
+	if (!table)
 		return;
-	choice->slot = reciprocal_scale(choice->hash >> 32, svc->table->size);
-	choice->backend = &svc->backends[svc->table->slots[choice->slot]];
+	choice->slot = reciprocal_scale(choice->hash >> 32, table->size);
+	choice->backend = &svc->backends[table->slots[choice->slot]];
 }
 
 void weir_choose_settle(struct weir_net *wn, const struct weir_service *svc,

@@ -13,7 +13,9 @@ struct weir_backend;
 struct weir_config;
 struct weir_net;
 struct weir_service;
+struct weir_set;
 struct weir_tuple;
+struct weir_zonal;
 
 struct weir_choice {
 	const struct weir_backend *backend;	/* NULL: nobody may be chosen */
@@ -26,6 +28,8 @@ struct weir_choice {
 	unsigned int key_fields;
 	u64 hash;
 	u32 slot;
+	const struct weir_set *set;	/* that it was chosen from */
+	const struct weir_zonal *zonal;	/* whose set it is, NULL: the service's */
 };
 
 /**

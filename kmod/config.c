@@ -15,6 +15,7 @@
 #include "config.h"
 #include "dest.h"
 #include "draft.h"
+#include "drain.h"
 #include "netns.h"
 #include "sweep.h"
 
@@ -42,6 +43,7 @@ void weir_config_free(struct weir_config *cfg)
 	if (!cfg)
 		return;
 	weir_index_free(&cfg->index);
+	weir_zones_put(cfg->zones);
 	for (i = 0; i < cfg->nr_services; i++)
 		weir_service_put(cfg->services[i]);
 	kvfree(cfg->services);
@@ -116,7 +118,8 @@ static void configure_bindings(const struct weir_config *old,
 				continue;
 			for (i = 0; i < WEIR_NR_CLASSES; i++)
 				weir_binding_configure(be->dest->bindings[i],
-						       &svc->opt, be);
+						       svc, be);
+			weir_dest_note_health(be->dest, be->healthy);
 			be->dest->fresh = false;
 		}
 	}
@@ -215,6 +218,16 @@ static void check_rules(const struct weir_config *old,
 	kvfree(vips);
 }
 
+static void set_published(struct weir_config *cfg)
+{
+	u32 s;
+
+	for (s = 0; s < cfg->nr_services; s++)
+		cfg->services[s]->published = true;
+	if (cfg->zones)
+		cfg->zones->published = true;
+}
+
 struct weir_config *weir_config_publish(struct weir_net *wn,
 					struct weir_config *next)
 {
@@ -222,6 +235,7 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 					lockdep_is_held(&wn->lock));
 
 	next->generation = old->generation + 1;
+	set_published(next);
 	configure_bindings(old, next, true);
 	rcu_assign_pointer(wn->config, next);
 
@@ -235,6 +249,7 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 	synchronize_rcu_expedited();
 	each_leaving(old, next, weir_dest_fold);
 	weir_sweep_soon(wn);
+	weir_drain_schedule(wn, next);
 	return old;
 }
 
@@ -343,6 +358,44 @@ static void compare_service(const struct weir_service *was,
 		change(fn, arg, WEIR_CHANGE_REMOVED, was, NULL, NULL, NULL);
 }
 
+static void change_zone(weir_change_fn fn, void *arg, u8 kind,
+			const struct weir_zone *zone)
+{
+	struct weir_change_item item = {
+		.kind = kind,
+		.zone = zone->name,
+	};
+
+	if (fn)
+		fn(&item, arg);
+}
+
+static u32 compare_zones(const struct weir_zones *was,
+			 const struct weir_zones *now,
+			 weir_change_fn fn, void *arg)
+{
+	const struct weir_zone *other;
+	u32 i, nr = 0;
+
+	if (was == now)
+		return 0;
+	for (i = 0; now && i < now->nr; i++) {
+		other = weir_zones_find(was, now->zones[i].name);
+		if (other && weir_zone_equal(other, &now->zones[i]))
+			continue;
+		change_zone(fn, arg, other ? WEIR_CHANGE_CHANGED :
+			    WEIR_CHANGE_ADDED, &now->zones[i]);
+		nr++;
+	}
+	for (i = 0; was && i < was->nr; i++) {
+		if (weir_zones_find(now, was->zones[i].name))
+			continue;
+		change_zone(fn, arg, WEIR_CHANGE_REMOVED, &was->zones[i]);
+		nr++;
+	}
+	return nr;
+}
+
 void weir_config_compare(const struct weir_config *old,
 			 const struct weir_config *next,
 			 weir_change_fn fn, void *arg,
@@ -354,6 +407,7 @@ void weir_config_compare(const struct weir_config *old,
 	sum->added = 0;
 	sum->changed = 0;
 	sum->removed = 0;
+	sum->zones = compare_zones(old->zones, next->zones, fn, arg);
 	for (s = 0; s < old->nr_services; s++) {
 		was = old->services[s];
 		if (weir_config_find(next, was->name))

@@ -15,24 +15,28 @@
 
 #include "index.h"
 #include "service.h"
+#include "zones.h"
 
 struct netlink_ext_ack;
 struct weir_net;
 
 struct weir_config {
 	u32 generation;
+	u32 edition;			/* as the generation, without what drained */
 	siphash_key_t key;
 	u32 nr_services;
 	struct weir_service **services;	/* ascending by name */
+	struct weir_zones *zones;	/* NULL: none; a reference is held */
 	struct weir_index index;	/* VIPs, rules and backends by address */
 };
 
 /* One difference between two configurations; pointers live as long as the two
  * that were compared. At most one of rule, group, backend is set; none: the
- * service itself.
+ * service itself. Of a zone just its name is.
  */
 struct weir_change_item {
 	u8 kind;			/* enum weir_change */
+	const char *zone;
 	const char *service;
 	const struct weir_rule *rule;
 	const struct weir_group *group;
@@ -45,6 +49,7 @@ typedef void (*weir_change_fn)(const struct weir_change_item *item, void *arg);
 struct weir_summary {
 	u32 generation;			/* after the commit */
 	u32 added, changed, removed;	/* services */
+	u32 zones;			/* that differ */
 };
 
 /**

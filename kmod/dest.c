@@ -2,6 +2,7 @@
 /*
  * dest - the run-time half of a backend and of a service
  */
+#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -143,6 +144,16 @@ void weir_dest_end(struct weir_dest *dest)
 	dest->ended = true;
 	for (i = 0; i < WEIR_NR_CLASSES; i++)
 		weir_binding_mark(dest->bindings[i], WEIR_BINDING_ENDED);
+}
+
+void weir_dest_note_health(struct weir_dest *dest, bool healthy)
+{
+	if (!dest->fresh && dest->healthy != healthy) {
+		/* A lookup reads both without the lock. */
+		WRITE_ONCE(dest->flipped, jiffies);
+		smp_store_release(&dest->nr_flips, dest->nr_flips + 1);
+	}
+	dest->healthy = healthy;
 }
 
 void weir_dest_fold(struct weir_dest *dest)

@@ -53,6 +53,9 @@ struct weir_dest {
 	bool fresh;		/* in no configuration yet */
 	bool ended;		/* in none any more */
 	bool folded;		/* counters were added to the owner's */
+	bool healthy;
+	u32 nr_flips;		/* how often that changed, */
+	unsigned long flipped;	/* and when it did last: jiffies */
 	u32 nr_flows;		/* scratch of weir_flow_count(), weir_net.lock */
 	struct weir_counters __percpu *counters;
 	struct weir_binding *bindings[WEIR_NR_CLASSES];
@@ -99,6 +102,13 @@ void weir_dest_put(struct weir_dest *dest);
  * No packet that begins after this passes to or from it. weir_net.lock held.
  */
 void weir_dest_end(struct weir_dest *dest);
+
+/**
+ * weir_dest_note_health() - what a configuration that is published says of it
+ *
+ * Counts changes. weir_net.lock held.
+ */
+void weir_dest_note_health(struct weir_dest *dest, bool healthy);
 
 /**
  * weir_dest_fold() - add its counters to those of its owner, once

@@ -15,14 +15,18 @@
 #include "hook.h"
 #include "netns.h"
 #include "refuse.h"
+#include "zones.h"
 
 struct weir_draft {
 	struct weir_net *wn;
-	u32 base;			/* generation that it started from */
+	u32 base;			/* generation that it started from, */
+	u32 edition;			/* and edition */
+	bool keep_edition;
 	bool rekey;
 	siphash_key_t key;
 	u32 nr, max;
 	struct weir_service **services;	/* ascending by name */
+	struct weir_zones *zones;	/* NULL: none */
 };
 
 static const struct weir_config *live(const struct weir_draft *draft)
@@ -42,15 +46,21 @@ struct weir_draft *weir_draft_new(struct weir_net *wn, bool replace)
 	draft->wn = wn;
 	cfg = live(draft);
 	draft->base = cfg->generation;
+	draft->edition = cfg->edition;
 	draft->key = cfg->key;
-	if (replace || !cfg->nr_services)
+	if (replace)
+		return draft;
+	draft->zones = cfg->zones;
+	if (draft->zones)
+		refcount_inc(&draft->zones->ref);
+	if (!cfg->nr_services)
 		return draft;
 
 	draft->services = kvmalloc_array(cfg->nr_services,
 					 sizeof(*draft->services),
 					 GFP_KERNEL_ACCOUNT);
 	if (!draft->services) {
-		kfree(draft);
+		weir_draft_free(draft);
 		return NULL;
 	}
 	draft->nr = cfg->nr_services;
@@ -71,6 +81,7 @@ void weir_draft_free(struct weir_draft *draft)
 	for (i = 0; i < draft->nr; i++)
 		weir_service_put(draft->services[i]);
 	kvfree(draft->services);
+	weir_zones_put(draft->zones);
 	kfree_sensitive(draft);
 }
 
@@ -129,18 +140,12 @@ struct weir_service *weir_draft_add(struct weir_draft *draft, const char *name,
 	return svc;
 }
 
-static bool is_live(const struct weir_draft *draft,
-		    const struct weir_service *svc)
-{
-	return weir_config_find(live(draft), svc->name) == svc;
-}
-
-/* A service that the live configuration has as well is copied first. */
+/* A service that a configuration has as well is copied first. */
 static struct weir_service *make_private(struct weir_draft *draft, u32 at)
 {
 	struct weir_service *svc = draft->services[at];
 
-	if (!is_live(draft, svc))
+	if (!svc->published)
 		return svc;
 	svc = weir_service_clone(svc);
 	if (!svc)
@@ -181,6 +186,25 @@ int weir_draft_del(struct weir_draft *draft, const char *name,
 	return 0;
 }
 
+struct weir_zones *weir_draft_zones(struct weir_draft *draft)
+{
+	struct weir_zones *zones = draft->zones;
+
+	if (zones && !zones->published)
+		return zones;
+	zones = weir_zones_clone(draft->zones);
+	if (!zones)
+		return ERR_PTR(-ENOMEM);
+	weir_zones_put(draft->zones);
+	draft->zones = zones;
+	return zones;
+}
+
+void weir_draft_keep_edition(struct weir_draft *draft)
+{
+	draft->keep_edition = true;
+}
+
 void weir_draft_set_key(struct weir_draft *draft, const u8 *key)
 {
 	siphash_key_t old = draft->key;
@@ -188,6 +212,32 @@ void weir_draft_set_key(struct weir_draft *draft, const u8 *key)
 	weir_key_read(&draft->key, key);
 	if (memcmp(&old, &draft->key, sizeof(old)))
 		draft->rekey = true;
+}
+
+/* None is no object, and the live one is kept where nothing differs. */
+static int finish_zones(struct weir_draft *draft, struct netlink_ext_ack *extack)
+{
+	struct weir_zones *zones = draft->zones, *was = live(draft)->zones;
+	u32 i;
+	int err;
+
+	if (!zones || zones->published)
+		return 0;
+	err = weir_zones_finish(zones, extack);
+	if (err)
+		return err;
+	if (zones->nr) {
+		if (!was || was->nr != zones->nr)
+			return 0;
+		for (i = 0; i < zones->nr; i++)
+			if (strcmp(zones->zones[i].name, was->zones[i].name) ||
+			    !weir_zone_equal(&zones->zones[i], &was->zones[i]))
+				return 0;
+		refcount_inc(&was->ref);
+	}
+	draft->zones = zones->nr ? was : NULL;
+	weir_zones_put(zones);
+	return 0;
 }
 
 /* Derive what is not configured; keep the live object where nothing differs. */
@@ -207,8 +257,9 @@ static int finish_services(struct weir_draft *draft,
 		svc = make_private(draft, i);
 		if (IS_ERR(svc))
 			return PTR_ERR(svc);
-		if (was)
-			weir_finish_inherit(svc, was);
+		err = was ? weir_finish_inherit(svc, was) : 0;
+		if (err)
+			return err;
 		if (was && !draft->rekey && weir_service_equal(svc, was)) {
 			refcount_inc(&was->ref);
 			weir_service_put(svc);
@@ -246,11 +297,14 @@ static struct weir_config *to_config(struct weir_draft *draft,
 
 	if (!cfg)
 		return ERR_PTR(-ENOMEM);
+	cfg->edition = draft->edition + !draft->keep_edition;
 	cfg->key = draft->key;
 	cfg->services = draft->services;
 	cfg->nr_services = draft->nr;
+	cfg->zones = draft->zones;
 	draft->services = NULL;
 	draft->nr = 0;
+	draft->zones = NULL;
 	err = weir_index_build(cfg, clash);
 	if (err == -EEXIST)
 		refuse_clash(clash, extack);
@@ -291,16 +345,16 @@ static int enable_hooks(struct weir_net *wn, const struct weir_config *cfg,
 static int check_commit(const struct weir_draft *draft,
 			struct netlink_ext_ack *extack)
 {
-	u32 now = live(draft)->generation;
+	const struct weir_config *cfg = live(draft);
 
-	if (draft->wn->closing)
+	if (draft->wn->closing || READ_ONCE(weir_unloading))
 		return weir_refuse(extack, -ESHUTDOWN,
 				   "the module is being unloaded");
-	if (draft->base == now)
+	if (draft->edition == cfg->edition)
 		return 0;
 	return weir_refuse(extack, -ESTALE,
 			   "transaction: began at generation %u, but the configuration is at %u now; begin again",
-			   draft->base, now);
+			   draft->base, cfg->generation);
 }
 
 int weir_draft_commit(struct weir_draft *draft, bool dry_run,
@@ -316,6 +370,8 @@ int weir_draft_commit(struct weir_draft *draft, bool dry_run,
 	memset(sum, 0, sizeof(*sum));
 	err = check_commit(draft, extack);
 	if (!err)
+		err = finish_zones(draft, extack);
+	if (!err)
 		err = finish_services(draft, extack);
 	next = err ? ERR_PTR(err) : to_config(draft, extack);
 	weir_draft_free(draft);
@@ -325,7 +381,7 @@ int weir_draft_commit(struct weir_draft *draft, bool dry_run,
 	sum->generation = old->generation;
 	weir_config_compare(old, next, dry_run ? fn : NULL, arg, sum);
 	if (dry_run || (!rekey && !sum->added && !sum->changed &&
-			!sum->removed)) {
+			!sum->removed && !sum->zones)) {
 		weir_config_free(next);
 		return 0;
 	}

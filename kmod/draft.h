@@ -16,6 +16,7 @@
 struct netlink_ext_ack;
 struct weir_draft;
 struct weir_net;
+struct weir_zones;
 
 /**
  * weir_draft_new() - begin
@@ -57,6 +58,20 @@ int weir_draft_del(struct weir_draft *draft, const char *name,
  * weir_draft_set_key() - another hash key, with the same swap
  */
 void weir_draft_set_key(struct weir_draft *draft, const u8 *key);
+
+/**
+ * weir_draft_zones() - the clients' zones, to change
+ * Return: a private copy, the same one each time, or ERR_PTR(-ENOMEM).
+ */
+struct weir_zones *weir_draft_zones(struct weir_draft *draft);
+
+/**
+ * weir_draft_keep_edition() - this is no operator's change
+ *
+ * A transaction that is open meanwhile stays valid: what it holds of a backend that
+ * has drained is dropped when it is committed.
+ */
+void weir_draft_keep_edition(struct weir_draft *draft);
 
 /**
  * weir_draft_commit() - validate the whole and publish it

@@ -3,6 +3,7 @@
  * fill - objects as attributes
  */
 #include <linux/in.h>
+#include <linux/jiffies.h>
 #include <linux/skbuff.h>
 #include <linux/socket.h>
 #include <net/netlink.h>
@@ -69,15 +70,27 @@ static int put_options(struct sk_buff *skb, const struct weir_options *opt)
 static int put_service_state(struct sk_buff *skb,
 			     const struct weir_service *svc)
 {
-	if (svc->table &&
-	    (nla_put_u32(skb, WEIR_SERVICE_A_TABLE_SLOTS, svc->table->size) ||
-	     nla_put_u64_64bit(skb, WEIR_SERVICE_A_DIGEST, svc->table->digest,
+	const struct weir_role_set *set = &svc->eligible;
+	const struct weir_table *table = svc->set.table;
+
+	if (table &&
+	    (nla_put_u32(skb, WEIR_SERVICE_A_TABLE_SLOTS, table->size) ||
+	     nla_put_u64_64bit(skb, WEIR_SERVICE_A_DIGEST, table->digest,
 			       WEIR_SERVICE_A_PAD)))
 		return -EMSGSIZE;
-	if (nla_put_u8(skb, WEIR_SERVICE_A_ELIGIBLE, svc->eligible) ||
-	    nla_put_u32(skb, WEIR_SERVICE_A_N_BACKENDS, svc->nr_backends) ||
+	if (nla_put_u8(skb, WEIR_SERVICE_A_ELIGIBLE, set->reason) ||
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_BACKENDS,
+			svc->nr_backends - svc->nr_draining) ||
 	    nla_put_u32(skb, WEIR_SERVICE_A_N_HEALTHY, svc->nr_healthy) ||
-	    nla_put_u32(skb, WEIR_SERVICE_A_N_ELIGIBLE, svc->nr_eligible))
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_ELIGIBLE, set->n) ||
+	    nla_put_u8(skb, WEIR_SERVICE_A_ROLE, set->role) ||
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_PRIMARY, set->primary.all) ||
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_PRIMARY_HEALTHY,
+			set->primary.healthy) ||
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_FAILOVER, set->failover.all) ||
+	    nla_put_u32(skb, WEIR_SERVICE_A_N_FAILOVER_HEALTHY,
+			set->failover.healthy) ||
+	    nla_put_u8(skb, WEIR_SERVICE_A_WEIGHTING, svc->set.weighting))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -144,16 +157,36 @@ int weir_fill_group(struct sk_buff *skb, int type,
 	return 0;
 }
 
+static u32 drain_left(const struct weir_backend *be)
+{
+	long left = be->drain_until - jiffies;
+
+	return left > 0 ? jiffies_to_msecs(left) : 0;
+}
+
+static int put_flips(struct sk_buff *skb, const struct weir_dest *dest)
+{
+	u32 nr = smp_load_acquire(&dest->nr_flips);
+	unsigned long flipped = READ_ONCE(dest->flipped);
+
+	if (nla_put_u32(skb, WEIR_BACKEND_A_N_FLIPS, nr))
+		return -EMSGSIZE;
+	return nr ? nla_put_u32(skb, WEIR_BACKEND_A_FLIPPED,
+				(jiffies - flipped) / HZ) : 0;
+}
+
 static int put_backend_state(struct sk_buff *skb, const struct weir_backend *be,
 			     unsigned int flags)
 {
 	u64 sum[WEIR_NR_COUNTERS] = {};
 
 	if ((flags & WEIR_FILL_STATE) &&
-	    (nla_put_u8(skb, WEIR_BACKEND_A_STATE, WEIR_STATE_ACTIVE) ||
-	     nla_put_u8(skb, WEIR_BACKEND_A_HEALTHY, be->healthy) ||
+	    (nla_put_u8(skb, WEIR_BACKEND_A_HEALTHY, be->healthy) ||
 	     nla_put_u8(skb, WEIR_BACKEND_A_ELIGIBLE, be->eligible) ||
-	     nla_put_u32(skb, WEIR_BACKEND_A_SLOTS, be->slots)))
+	     nla_put_u32(skb, WEIR_BACKEND_A_SLOTS, be->slots) ||
+	     put_flips(skb, be->dest) ||
+	     (be->draining &&
+	      nla_put_u32(skb, WEIR_BACKEND_A_DRAIN_LEFT, drain_left(be)))))
 		return -EMSGSIZE;
 	if ((flags & WEIR_FILL_FLOWS) &&
 	    nla_put_u32(skb, WEIR_BACKEND_A_N_FLOWS, be->dest->nr_flows))
@@ -174,10 +207,70 @@ int weir_fill_backend(struct sk_buff *skb, int type,
 	    put_addr(skb, WEIR_BACKEND_A_ADDR, be->family, &be->addr) ||
 	    nla_put_string(skb, WEIR_BACKEND_A_GROUP, be->group) ||
 	    nla_put_u16(skb, WEIR_BACKEND_A_PORT, be->port) ||
-	    nla_put_u32(skb, WEIR_BACKEND_A_WEIGHT, be->weight) ||
+	    nla_put_u32(skb, WEIR_BACKEND_A_WEIGHT, be->weight.configured) ||
 	    nla_put_u8(skb, WEIR_BACKEND_A_HEALTH, be->health) ||
 	    nla_put_u8(skb, WEIR_BACKEND_A_CHECK, be->check) ||
+	    nla_put_u8(skb, WEIR_BACKEND_A_WEIGHT_STATE, be->weight.state) ||
+	    (be->weight.has_report &&
+	     nla_put_u32(skb, WEIR_BACKEND_A_REPORTED, be->weight.reported)) ||
+	    nla_put_u8(skb, WEIR_BACKEND_A_STATE,
+		       be->draining ? WEIR_STATE_DRAINING :
+				      WEIR_STATE_ACTIVE) ||
 	    put_backend_state(skb, be, flags))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int weir_fill_zone(struct sk_buff *skb, int type, const struct weir_zone *zone,
+		   u32 from, u32 n)
+{
+	struct nlattr *nest = nla_nest_start(skb, type), *array;
+	u32 i;
+
+	if (!nest || nla_put_string(skb, WEIR_ZONE_A_NAME, zone->name))
+		return -EMSGSIZE;
+	if (n) {
+		array = nla_reserve(skb, WEIR_ZONE_A_PREFIXES,
+				    n * sizeof(struct weir_zone_record));
+		if (!array)
+			return -EMSGSIZE;
+		for (i = 0; i < n; i++) {
+			struct weir_zone_record *records = nla_data(array);
+
+			weir_zone_write(&records[i], &zone->prefixes[from + i]);
+		}
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int weir_fill_zonal(struct sk_buff *skb, int type,
+		    const struct weir_zonal *zonal)
+{
+	const struct weir_zone_set *set = &zonal->eligible;
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest ||
+	    nla_put_string(skb, WEIR_ZONAL_A_ZONE, zonal->zone) ||
+	    nla_put_u8(skb, WEIR_ZONAL_A_REASON, set->reason) ||
+	    nla_put_u32(skb, WEIR_ZONAL_A_N_CONFIGURED, set->in_zone.all) ||
+	    nla_put_u32(skb, WEIR_ZONAL_A_N_HEALTHY, set->in_zone.healthy) ||
+	    nla_put_u32(skb, WEIR_ZONAL_A_N_ELIGIBLE, set->n) ||
+	    (zonal->set.table &&
+	     nla_put_u64_64bit(skb, WEIR_ZONAL_A_DIGEST,
+			       zonal->set.table->digest, WEIR_ZONAL_A_PAD)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Of a zone that changed its name is enough: it may have more than fits. */
+static int put_changed_zone(struct sk_buff *skb, const char *name)
+{
+	struct nlattr *nest = nla_nest_start(skb, WEIR_CHANGE_A_ZONE);
+
+	if (!nest || nla_put_string(skb, WEIR_ZONE_A_NAME, name))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -186,6 +279,8 @@ int weir_fill_backend(struct sk_buff *skb, int type,
 static int put_changed_object(struct sk_buff *skb,
 			      const struct weir_change_item *item)
 {
+	if (item->zone)
+		return put_changed_zone(skb, item->zone);
 	if (item->rule)
 		return weir_fill_rule(skb, WEIR_CHANGE_A_RULE, item->rule);
 	if (item->group)
@@ -204,7 +299,8 @@ int weir_fill_change(struct sk_buff *skb, int type,
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u8(skb, WEIR_CHANGE_A_KIND, item->kind) ||
-	    nla_put_string(skb, WEIR_CHANGE_A_SERVICE_NAME, item->service) ||
+	    (item->service &&
+	     nla_put_string(skb, WEIR_CHANGE_A_SERVICE_NAME, item->service)) ||
 	    put_changed_object(skb, item)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -274,6 +370,7 @@ static int put_selection(struct sk_buff *skb,
 			 const struct weir_verdict *verdict)
 {
 	const struct weir_service *svc = verdict->match.service;
+	const struct weir_table *table;
 
 	if (nla_put_string(skb, WEIR_VERDICT_A_SERVICE_NAME, svc->name) ||
 	    weir_fill_rule(skb, WEIR_VERDICT_A_RULE, verdict->match.rule) ||
@@ -282,17 +379,26 @@ static int put_selection(struct sk_buff *skb,
 		       verdict->track_fields) ||
 	    nla_put_u64_64bit(skb, WEIR_VERDICT_A_HASH, verdict->hash,
 			      WEIR_VERDICT_A_PAD) ||
-	    nla_put_u8(skb, WEIR_VERDICT_A_ELIGIBLE, svc->eligible) ||
-	    nla_put_u32(skb, WEIR_VERDICT_A_N_ELIGIBLE, svc->nr_eligible))
+	    nla_put_u8(skb, WEIR_VERDICT_A_ELIGIBLE, svc->eligible.reason) ||
+	    nla_put_u32(skb, WEIR_VERDICT_A_N_ELIGIBLE,
+			verdict->zonal ? verdict->zonal->eligible.n :
+					 svc->eligible.n))
+		return -EMSGSIZE;
+	if (svc->nr_zonals &&
+	    (nla_put_string(skb, WEIR_VERDICT_A_ZONE, verdict->zone ?: "") ||
+	     nla_put_u8(skb, WEIR_VERDICT_A_ZONAL,
+			verdict->zonal ? verdict->zonal->eligible.reason :
+					 WEIR_ZONAL_NO_MATCH)))
 		return -EMSGSIZE;
 	if (verdict->has_session &&
 	    weir_fill_session(skb, WEIR_VERDICT_A_SESSION, &verdict->session))
 		return -EMSGSIZE;
 	if (verdict->by_session)
 		return nla_put_flag(skb, WEIR_VERDICT_A_BY_SESSION);
-	if (svc->table &&
+	table = verdict->set ? verdict->set->table : NULL;
+	if (table &&
 	    (nla_put_u32(skb, WEIR_VERDICT_A_SLOT, verdict->slot) ||
-	     nla_put_u32(skb, WEIR_VERDICT_A_TABLE_SLOTS, svc->table->size)))
+	     nla_put_u32(skb, WEIR_VERDICT_A_TABLE_SLOTS, table->size)))
 		return -EMSGSIZE;
 	return 0;
 }

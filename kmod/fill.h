@@ -22,6 +22,8 @@ struct weir_rule;
 struct weir_service;
 struct weir_session_view;
 struct weir_verdict;
+struct weir_zonal;
+struct weir_zone;
 
 /* What to say of a backend besides what is configured. All need a backend of a
  * published service.
@@ -61,6 +63,17 @@ int weir_fill_session(struct sk_buff *skb, int type,
  */
 int weir_fill_verdict(struct sk_buff *skb, int type,
 		      const struct weir_verdict *verdict);
+
+/**
+ * weir_fill_zone() - a zone, with some of its prefixes
+ * @from: the first one
+ * @n: how many of them
+ */
+int weir_fill_zone(struct sk_buff *skb, int type, const struct weir_zone *zone,
+		   u32 from, u32 n);
+
+int weir_fill_zonal(struct sk_buff *skb, int type,
+		    const struct weir_zonal *zonal);
 
 /**
  * weir_fill_reason() - a counter of packets that were not forwarded

@@ -3,46 +3,127 @@
  * finish - from what is configured to what packets need: health, eligible set,
  * table, run-time halves
  */
-#include <linux/bitmap.h>
+#include <linux/bsearch.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
-#include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 
 #include "dest.h"
-#include "eligible.h"
+#include "drain.h"
 #include "finish.h"
 #include "maglev.h"
 #include "refuse.h"
 #include "service.h"
+#include "set.h"
 
-void weir_finish_inherit(struct weir_service *svc,
-			 const struct weir_service *was)
+/* Only *new* backends begin down when a line comes (decision 14). */
+static void inherit_check(struct weir_backend *be,
+			  const struct weir_backend *old, bool line_is_new)
+{
+	if (be->check == WEIR_HEALTH_AUTO)
+		be->check = old->check;
+	if (be->check == WEIR_HEALTH_AUTO && line_is_new)
+		be->check = WEIR_HEALTH_UP;
+}
+
+/* From the live version: what a backend that stays has beside its configuration. */
+static void inherit_backend(struct weir_backend *be,
+			    const struct weir_backend *old, bool line_is_new)
+{
+	inherit_check(be, old, line_is_new);
+	if (be->weight.state == WEIR_WEIGHT_STATE_NONE) {
+		be->weight.state = old->weight.state;
+		be->weight.reported = old->weight.reported;
+		be->weight.has_report = old->weight.has_report;
+	}
+	if (be->dest || old->port != be->port)
+		return;
+	be->dest = old->dest;
+	weir_dest_get(be->dest);
+}
+
+/* What has drained is gone, and so is what nobody could find any more: the service
+ * has changed its address family.
+ */
+static void drop_drained(struct weir_service *svc)
+{
+	u32 i = svc->nr_backends;
+
+	while (i-- > 0) {
+		const struct weir_backend *be = &svc->backends[i];
+
+		if (be->draining && (weir_drain_is_over(be) ||
+				     be->family != svc->family))
+			weir_backend_remove(svc, i);
+	}
+}
+
+static int cmp_addr(const void *a, const void *b)
+{
+	return weir_addr_cmp(a, b);
+}
+
+/* Was it removed with "now"? */
+static bool has_ended(const struct weir_service *svc,
+		      const struct weir_addr *addr)
+{
+	return svc->nr_ended && bsearch(addr, svc->ended, svc->nr_ended,
+					sizeof(*svc->ended), cmp_addr);
+}
+
+/* The deadline counts from the command (decision 4); one that drains keeps its own. */
+static int drain(struct weir_service *svc, const struct weir_backend *old,
+		 bool line_is_new)
+{
+	struct weir_backend be = *old;
+
+	if (old->family != svc->family || has_ended(svc, &old->addr) ||
+	    svc->nr_backends >= WEIR_BACKENDS_MAX)
+		return 0;
+	if (!old->draining) {
+		if (!svc->opt.drain_timeout)
+			return 0;
+		be.draining = true;
+		be.drain_until = jiffies + svc->opt.drain_timeout * HZ;
+	}
+	if (weir_drain_is_over(&be))
+		return 0;
+	inherit_check(&be, old, line_is_new);
+	weir_dest_get(be.dest);
+	if (!weir_backend_insert(svc, &be))
+		return 0;
+	weir_dest_put(be.dest);
+	return -ENOMEM;
+}
+
+int weir_finish_inherit(struct weir_service *svc,
+			const struct weir_service *was)
 {
 	bool line_is_new = svc->health_check && !was->health_check;
 	u32 i;
+	int err = 0;
 
 	if (!svc->owner && was->owner) {
 		svc->owner = was->owner;
 		weir_owner_get(svc->owner);
 	}
+	svc->eligible.role = was->eligible.role;
+	sort(svc->ended, svc->nr_ended, sizeof(*svc->ended), cmp_addr, NULL);
+	drop_drained(svc);
 	for (i = 0; i < svc->nr_backends; i++) {
 		struct weir_backend *be = &svc->backends[i];
 		const struct weir_backend *old =
 			weir_backend_find(was, &be->addr, be->family);
 
-		if (!old)
-			continue;
-		if (be->check == WEIR_HEALTH_AUTO)
-			be->check = old->check;
-		/* Only *new* backends begin down (decision 14). */
-		if (be->check == WEIR_HEALTH_AUTO && line_is_new)
-			be->check = WEIR_HEALTH_UP;
-		if (be->dest || old->port != be->port)
-			continue;
-		be->dest = old->dest;
-		weir_dest_get(be->dest);
+		if (old)
+			inherit_backend(be, old, line_is_new);
 	}
+	for (i = 0; i < was->nr_backends && !err; i++)
+		if (!weir_backend_find(svc, &was->backends[i].addr,
+				       was->backends[i].family))
+			err = drain(svc, &was->backends[i], line_is_new);
+	return err;
 }
 
 static int check_idle(const struct weir_service *svc,
@@ -64,7 +145,8 @@ static int check_idle(const struct weir_service *svc,
 static int check_table(const struct weir_service *svc, u32 *size,
 		       struct netlink_ext_ack *extack)
 {
-	u32 least = svc->nr_backends * WEIR_SLOTS_PER_BACKEND;
+	u32 nr = svc->nr_backends - svc->nr_draining;
+	u32 least = nr * WEIR_SLOTS_PER_BACKEND;
 
 	*size = svc->opt.table_size;
 	if (*size && !weir_maglev_size_ok(*size))
@@ -72,11 +154,17 @@ static int check_table(const struct weir_service *svc, u32 *size,
 				   "service %s: table-size %u: must be auto or a prime up to %u",
 				   svc->name, *size, WEIR_TABLE_SIZE_MAX);
 	if (!*size)
-		*size = weir_maglev_auto_size(svc->nr_backends);
+		*size = weir_maglev_auto_size(nr);
+	if ((u64)*size * svc->nr_groups > WEIR_ZONE_SLOTS_MAX &&
+	    svc->opt.zonal_affinity != WEIR_ZONAL_AFFINITY_DISABLED)
+		return weir_refuse(extack, -ENOSPC,
+				   "service %s: zonal-affinity: %u groups with tables of %u slots: at most %u slots in all; a smaller table-size helps",
+				   svc->name, svc->nr_groups, *size,
+				   WEIR_ZONE_SLOTS_MAX);
 	if (*size < least)
 		return weir_refuse(extack, -EINVAL,
 				   "service %s: table-size %u: %u backends need at least %u slots for a fair share",
-				   svc->name, *size, svc->nr_backends, least);
+				   svc->name, *size, nr, least);
 	return 0;
 }
 
@@ -105,130 +193,26 @@ static bool is_failover(const struct weir_service *svc,
 {
 	const struct weir_group *group = weir_group_find(svc, be->group);
 
+	/* It may have lost its group, and keeps the role that it had. */
+	if (!group && be->draining)
+		return be->failover;
 	return group && group->failover;
 }
 
-static int choose_eligible(struct weir_service *svc)
+static void derive_backends(struct weir_service *svc)
 {
-	struct weir_policy policy = {
-		.failover_ratio = svc->opt.failover_ratio,
-		.drop_if_unhealthy = svc->opt.drop_if_unhealthy,
-	};
-	u32 i, n = svc->nr_backends;
-	struct weir_candidate *candidates;
-	struct weir_role_set set;
-	unsigned long *bits;
+	u32 i;
 
-	candidates = kvcalloc(max(n, 1U), sizeof(*candidates), GFP_KERNEL);
-	bits = bitmap_zalloc(max(n, 1U), GFP_KERNEL);
-	if (!candidates || !bits) {
-		kvfree(candidates);
-		bitmap_free(bits);
-		return -ENOMEM;
-	}
 	svc->nr_healthy = 0;
-	for (i = 0; i < n; i++) {
+	svc->nr_draining = 0;
+	for (i = 0; i < svc->nr_backends; i++) {
 		struct weir_backend *be = &svc->backends[i];
 
 		be->healthy = is_healthy(svc, be);
-		svc->nr_healthy += be->healthy;
-		candidates[i].healthy = be->healthy;
-		candidates[i].failover = is_failover(svc, be);
+		be->failover = is_failover(svc, be);
+		svc->nr_draining += be->draining;
+		svc->nr_healthy += be->healthy && !be->draining;
 	}
-	set = weir_eligible_choose(&policy, candidates, n, bits);
-	svc->eligible = set.reason;
-	svc->nr_eligible = set.n;
-	for (i = 0; i < n; i++)
-		svc->backends[i].eligible = test_bit(i, bits);
-	kvfree(candidates);
-	bitmap_free(bits);
-	return 0;
-}
-
-/* Slots hold indices: the same backends in the same places, the same eligible. */
-static bool table_fits(const struct weir_service *svc,
-		       const struct weir_service *was, u32 size)
-{
-	u32 i;
-
-	if (!was || !was->table || was->table->size != size ||
-	    was->nr_backends != svc->nr_backends)
-		return false;
-	for (i = 0; i < svc->nr_backends; i++)
-		if (weir_addr_cmp(&svc->backends[i].addr,
-				  &was->backends[i].addr) ||
-		    svc->backends[i].eligible != was->backends[i].eligible)
-			return false;
-	return true;
-}
-
-static void share_table(struct weir_service *svc,
-			const struct weir_service *was)
-{
-	u32 i;
-
-	svc->table = was->table;
-	refcount_inc(&svc->table->ref);
-	for (i = 0; i < svc->nr_backends; i++)
-		svc->backends[i].slots = was->backends[i].slots;
-}
-
-static u32 list_members(const struct weir_service *svc,
-			struct weir_member *eligible,
-			struct weir_member *by_index)
-{
-	u32 i, n = 0;
-
-	for (i = 0; i < svc->nr_backends; i++) {
-		by_index[i].addr = svc->backends[i].addr;
-		by_index[i].family = svc->backends[i].family;
-		by_index[i].index = i;
-		if (svc->backends[i].eligible)
-			eligible[n++] = by_index[i];
-	}
-	return n;
-}
-
-static void count_slots(struct weir_service *svc)
-{
-	u32 i;
-
-	for (i = 0; i < svc->nr_backends; i++)
-		svc->backends[i].slots = 0;
-	for (i = 0; i < svc->table->size; i++)
-		svc->backends[svc->table->slots[i]].slots++;
-}
-
-static int build_table(struct weir_service *svc, u32 size,
-		       const siphash_key_t *key)
-{
-	struct weir_member *members;
-	struct weir_table *table;
-	void *scratch;
-	u32 n;
-	int err = -ENOMEM;
-
-	members = kvcalloc(2 * svc->nr_backends, sizeof(*members), GFP_KERNEL);
-	table = kvmalloc(struct_size(table, slots, size), GFP_KERNEL_ACCOUNT);
-	scratch = kvmalloc(weir_maglev_scratch(svc->nr_eligible), GFP_KERNEL);
-	if (!members || !table || !scratch)
-		goto out;
-
-	refcount_set(&table->ref, 1);
-	table->size = size;
-	n = list_members(svc, members, members + svc->nr_backends);
-	weir_maglev_fill(table->slots, size, members, n, key, scratch);
-	table->digest = weir_maglev_digest(table->slots, size,
-					   members + svc->nr_backends);
-	svc->table = table;
-	table = NULL;
-	count_slots(svc);
-	err = 0;
-out:
-	kvfree(scratch);
-	kvfree(table);
-	kvfree(members);
-	return err;
 }
 
 static int make_dests(struct weir_net *wn, struct weir_service *svc)
@@ -265,21 +249,13 @@ int weir_finish(struct weir_net *wn, struct weir_service *svc,
 	u32 size;
 	int err;
 
+	derive_backends(svc);
 	err = check_idle(svc, extack);
 	if (!err)
 		err = check_persistence(svc, extack);
 	if (!err)
 		err = check_table(svc, &size, extack);
 	if (!err)
-		err = choose_eligible(svc);
-	if (!err)
 		err = make_dests(wn, svc);
-	if (err || !svc->nr_eligible)
-		return err;
-
-	if (table_fits(svc, was, size)) {
-		share_table(svc, was);
-		return 0;
-	}
-	return build_table(svc, size, key);
+	return err ?: weir_sets_build(svc, was, size, key);
 }

@@ -18,10 +18,13 @@ struct weir_service;
  * @was: the live one of the same name
  *
  * Health check results and run-time halves follow the backend's address, however
- * the new version came about.
+ * the new version came about. So does draining: what was live and is not in @svc
+ * stays there for drain-timeout, unless it was removed with "now".
+ *
+ * weir_net.lock held, may sleep. Return: 0 or -ENOMEM.
  */
-void weir_finish_inherit(struct weir_service *svc,
-			 const struct weir_service *was);
+int weir_finish_inherit(struct weir_service *svc,
+			const struct weir_service *was);
 
 /**
  * weir_finish() - validate a service as a whole and derive the rest

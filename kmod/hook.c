@@ -30,6 +30,7 @@
 #include "netns.h"
 #include "packet.h"
 #include "session.h"
+#include "set.h"
 #include "stay.h"
 
 static enum weir_why why_of(enum weir_stay stay)
@@ -37,6 +38,8 @@ static enum weir_why why_of(enum weir_stay stay)
 	switch (stay) {
 	case WEIR_STAY_UNHEALTHY:
 		return WEIR_WHY_UNHEALTHY;
+	case WEIR_STAY_FAILOVER:
+		return WEIR_WHY_FAILOVER;
 	case WEIR_STAY_UNBOUND:
 		return WEIR_WHY_ADOPTED;
 	default:
@@ -63,15 +66,21 @@ static bool chooses(const struct sk_buff *skb, const struct nf_hook_state *state
 }
 
 /* Persistence is for connections that exist. To a backend that turned unhealthy
- * before it answered, the client's next try is the one that saves it.
+ * before it answered, the client's next try is the one that saves it. A healthy one
+ * may still answer: one that drains, or that is of the other role by now.
  */
-static bool may_be_chosen(const struct weir_service *svc,
-			  const struct weir_dest *dest)
+static bool may_be_used(const struct weir_config *cfg,
+			const struct weir_service *svc,
+			const struct weir_dest *dest,
+			const struct weir_tuple *tuple)
 {
 	const struct weir_backend *be =
 		weir_backend_find(svc, &dest->addr, dest->family);
 
-	return be && be->dest == dest && be->eligible;
+	if (!be || be->dest != dest)
+		return false;
+	return be->healthy || weir_set_has(cfg, svc, tuple->family, &tuple->src,
+					   be - svc->backends);
 }
 
 static unsigned int verify_choice(struct weir_net *wn,
@@ -104,7 +113,7 @@ static unsigned int verify_choice(struct weir_net *wn,
 	/* A fragmented datagram of a running flow goes with the flow, and a
 	 * repeated SYN with the one that it repeats (decisions 10 and 2).
 	 */
-	if (!session && (!syn || (may_be_chosen(match.service, dest) &&
+	if (!session && (!syn || (may_be_used(cfg, match.service, dest, &tuple) &&
 				  weir_nat_retransmitted(skb, state->pf, ct))))
 		goto keep;
 	return weir_reselect(wn, cfg, skb, state,
@@ -158,11 +167,12 @@ static unsigned int verify_ours(struct weir_net *wn,
 	if (unlikely(!nf_ct_is_confirmed(ct)))
 		return stay == WEIR_STAY_GONE || stay == WEIR_STAY_UNBOUND ?
 		       weir_drop(wn, WEIR_R_ENDED, skb, state) : NF_ACCEPT;
-	/* Only an incoming packet makes a flow leave an unhealthy backend; a removed
-	 * one is not heard any more either.
+	/* Only an incoming packet makes a flow leave an unhealthy backend, or one of
+	 * the other role; a removed one is not heard any more either.
 	 */
 	if (unlikely(stay != WEIR_STAY_YES) &&
-	    !(reply && stay == WEIR_STAY_UNHEALTHY))
+	    !(reply && (stay == WEIR_STAY_UNHEALTHY ||
+			stay == WEIR_STAY_FAILOVER)))
 		return verify_leaving(wn, cfg, skb, state, ct, ctinfo, stay);
 	if (binding->class == WEIR_CLASS_OTHER)
 		weir_binding_refresh(binding, ct);

@@ -84,21 +84,14 @@ static bool is_closed(const struct nf_conn *ct)
  */
 static bool is_half_open(const struct nf_conn *ct)
 {
-	u8 state;
+	u8 proto = nf_ct_protonum(ct);
 
-	switch (nf_ct_protonum(ct)) {
-	case IPPROTO_TCP:
-		state = READ_ONCE(ct->proto.tcp.state);
-		return state == TCP_CONNTRACK_SYN_SENT ||
-		       state == TCP_CONNTRACK_SYN_SENT2 ||
-		       state == TCP_CONNTRACK_SYN_RECV;
-	case IPPROTO_SCTP:
-		state = READ_ONCE(ct->proto.sctp.state);
-		return state == SCTP_CONNTRACK_COOKIE_WAIT ||
-		       state == SCTP_CONNTRACK_COOKIE_ECHOED;
-	default:
-		return false;
-	}
+	if (proto == IPPROTO_TCP)
+		return weir_binding_half_open(WEIR_CLASS_TCP,
+					      READ_ONCE(ct->proto.tcp.state));
+	return proto == IPPROTO_SCTP &&
+	       weir_binding_half_open(WEIR_CLASS_SCTP,
+				      READ_ONCE(ct->proto.sctp.state));
 }
 
 static enum worth worth_of(const struct nf_conn *ct)

@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "lookup.h"
 #include "netns.h"
+#include "set.h"
 #include "stay.h"
 
 static struct nf_conn *find_entry(struct weir_net *wn,
@@ -79,6 +80,11 @@ static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
 	struct weir_choice choice;
 
 	weir_choose(wn, cfg, svc, tuple, &choice);
+	verdict->set = weir_set_of(cfg, svc, tuple->family, &tuple->src,
+				   &verdict->zonal);
+	if (svc->nr_zonals)
+		verdict->zone = weir_zones_of(cfg->zones, tuple->family,
+					      &tuple->src);
 	verdict->key_fields = weir_select_fields(svc->opt.affinity, tuple);
 	verdict->hash = weir_tuple_hash(tuple, verdict->key_fields, &cfg->key);
 	verdict->slot = choice.kept ? 0 : choice.slot;

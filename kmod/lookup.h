@@ -28,6 +28,9 @@ struct weir_verdict {
 	bool has_session;		/* a live one was found */
 	struct weir_session_view session;
 	bool by_session;		/* and it decides */
+	const char *zone;		/* the client's, where zones matter */
+	const struct weir_zonal *zonal;	/* NULL: none of a group is in it */
+	const struct weir_set *set;	/* that the client chooses from */
 	/* Written when the table decides. */
 	u32 slot;
 	const struct weir_backend *backend;	/* the choice, NULL if none */

@@ -14,9 +14,19 @@
  * before, and one member more or less changes little for the others: about half
  * as many slots move as in the original, shares are as exact, and fewer tries
  * are needed.
+ *
+ * Where weights differ, so does the pace: a member tries at the rate of its
+ * weight times the part of the slots that it has not tried yet. Its k-th try is
+ * then due when the k-th of as many exponential waits is, so that the slots it
+ * would win are in proportion to its weight before anybody has to stop. At a
+ * steady pace heavy members win too much, stop early, and how early depends on
+ * everybody: with few members five times as many slots move.
  */
+#include <linux/bits.h>
+#include <linux/gcd.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
@@ -26,6 +36,8 @@
 #define SLOTS_PER_BACKEND	128
 #define SLOT_FREE		U16_MAX	/* members are fewer: no position */
 #define TRIES_PER_RESCHED	4096
+#define ONE_TRY			BIT_ULL(48)
+#define VISITS_PER_TRY		8
 
 /*
  * The last primes below powers of two, but for 65537, which 512 backends
@@ -38,10 +50,25 @@ static const u32 auto_sizes[] = {
 
 /* A member that has not got its share yet. */
 struct claimant {
+	u64	credit;		/* tries that it may make, in ONE_TRY */
 	u32	next;		/* slot that it prefers next */
 	u32	skip;
-	u32	got;		/* slots that it has */
+	u32	pace;		/* weight times slots not tried yet */
+	u32	lacks;		/* whole slots that it is due and has not got */
+	u16	weight;
 	u16	position;	/* in members[] */
+	bool	fraction;	/* its due is not whole: it may get one more */
+};
+
+/* A table on its way. Free slots are what all lack, and the extra ones. */
+struct filling {
+	u16	*slots;
+	u32	size;
+	u32	free;
+	u32	extra;		/* slots left over by rounding down */
+	u32	fastest;	/* of the paces */
+	u64	sum;		/* of the paces */
+	u32	work;		/* since the CPU was offered */
 };
 
 u32 weir_maglev_auto_size(u32 n_configured)
@@ -75,12 +102,8 @@ size_t weir_maglev_scratch(u32 n)
 	return n * sizeof(struct claimant);
 }
 
-/*
- * Two hashes of 64 bits each and not one that is split: offsets and skips of
- * different members shall coincide no more often than chance has it.
- */
-static void prefer(struct claimant *c, const struct weir_member *m, u32 size,
-		   const siphash_key_t *key)
+u64 weir_member_hash(const struct weir_member *m, u8 purpose,
+		     const siphash_key_t *key)
 {
 	struct {
 		struct weir_addr	addr;
@@ -90,53 +113,145 @@ static void prefer(struct claimant *c, const struct weir_member *m, u32 size,
 	} __aligned(8) id = {
 		.addr = m->addr,
 		.family = m->family,
+		.purpose = purpose,
 	};
-	u32 rest;
 
-	div_u64_rem(siphash(&id, sizeof(id), key), size, &rest);
-	c->next = rest;
-
-	id.purpose = 1;
-	div_u64_rem(siphash(&id, sizeof(id), key), size - 1, &rest);
-	c->skip = rest + 1;
-}
-
-static u32 step(u32 slot, u32 skip, u32 size)
-{
-	slot += skip;
-
-	return slot < size ? slot : slot - size;
+	return siphash(&id, sizeof(id), key);
 }
 
 /*
- * One turn of all who still claim; returns how many remain. @share slots are
- * everybody's due, and the first @extra to reach it may have one more.
+ * Two hashes of 64 bits each and not one that is split: offsets and skips of
+ * different members shall coincide no more often than chance has it.
  */
-static u32 take_turn(u16 *slots, u32 size, struct claimant *c, u32 n,
-		     u32 share, u32 *extra)
+static void prefer(struct claimant *c, const struct weir_member *m, u32 size,
+		   const siphash_key_t *key)
 {
+	u32 rest;
+
+	div_u64_rem(weir_member_hash(m, WEIR_HASH_OFFSET, key), size, &rest);
+	c->next = rest;
+	div_u64_rem(weir_member_hash(m, WEIR_HASH_SKIP, key), size - 1, &rest);
+	c->skip = rest + 1;
+}
+
+static void worked(struct filling *f)
+{
+	if (++f->work == TRIES_PER_RESCHED) {
+		f->work = 0;
+		cond_resched();
+	}
+}
+
+static bool may_claim(const struct filling *f, const struct claimant *me)
+{
+	return me->lacks || (me->fraction && f->extra);
+}
+
+static void try_next(struct filling *f, struct claimant *me)
+{
+	u16 *slot = &f->slots[me->next];
+
+	me->next += me->skip;
+	if (me->next >= f->size)
+		me->next -= f->size;
+	me->pace -= me->weight;
+
+	if (*slot != SLOT_FREE)
+		return;
+
+	*slot = me->position;
+	f->free--;
+	if (me->lacks) {
+		me->lacks--;
+	} else {
+		me->fraction = false;
+		f->extra--;
+	}
+}
+
+/* Who may claim more stands in line at @place for the next turn. */
+static u32 line_up(struct filling *f, struct claimant *c, u32 place,
+		   const struct claimant *me)
+{
+	if (!may_claim(f, me))
+		return place;
+
+	f->fastest = max(f->fastest, me->pace);
+	f->sum += me->pace;
+	c[place] = *me;
+
+	return place + 1;
+}
+
+/*
+ * One turn of all who still claim; returns how many remain.
+ *
+ * The fastest has one try, or more where one heavy member would have hundreds
+ * of turns alone: a try is worth some visits, no more. Fractions of a try are
+ * kept; where all weights are equal there are none.
+ */
+static u32 take_turn(struct filling *f, struct claimant *c, u32 n)
+{
+	u64 credit = div_u64(ONE_TRY, f->fastest);
+	u64 one_try = credit * f->fastest;
+	u64 visits = f->sum * VISITS_PER_TRY;
 	u32 i, left = 0;
+
+	credit *= div64_u64((u64)n * f->fastest + visits - 1, visits);
+	f->fastest = 0;
+	f->sum = 0;
 
 	for (i = 0; i < n; i++) {
 		struct claimant me = c[i];
 
-		if (i % TRIES_PER_RESCHED == TRIES_PER_RESCHED - 1)
-			cond_resched();
-
-		if (me.got == share && !*extra)
-			continue;
-
-		if (slots[me.next] == SLOT_FREE) {
-			slots[me.next] = me.position;
-			if (me.got == share) {
-				(*extra)--;
-				continue;
-			}
-			me.got++;
+		worked(f);
+		for (me.credit += me.pace * credit;
+		     me.credit >= one_try && may_claim(f, &me);
+		     me.credit -= one_try) {
+			worked(f);
+			try_next(f, &me);
 		}
-		me.next = step(me.next, me.skip, size);
-		c[left++] = me;
+		left = line_up(f, c, left, &me);
 	}
+
+	return left;
+}
+
+/*
+ * Dues are rounded down; of those whose due was not whole, the first to have
+ * that much may have one more. Only the relations of the weights count.
+ */
+static u32 share_out(struct filling *f, struct claimant *c,
+		     const struct weir_member *members, u32 n,
+		     const siphash_key_t *key)
+{
+	u32 i, left = 0, sum = 0, unit = 0;
+
+	for (i = 0; i < n; i++) {
+		unit = gcd(unit, members[i].weight);
+		sum += members[i].weight;
+	}
+	sum /= unit;
+
+	f->extra = f->size;
+	for (i = 0; i < n; i++) {
+		u16 weight = members[i].weight / unit;
+		u32 rest;
+		struct claimant me = {
+			.pace = weight * f->size,
+			.lacks = div_u64_rem((u64)weight * f->size, sum, &rest),
+			.weight = weight,
+			.position = i,
+		};
+
+		worked(f);
+		me.fraction = rest;
+		f->extra -= me.lacks;
+		prefer(&me, &members[i], f->size, key);
+		c[i] = me;
+	}
+	for (i = 0; i < n; i++)
+		left = line_up(f, c, left, &c[i]);
 
 	return left;
 }
@@ -144,31 +259,20 @@ static u32 take_turn(u16 *slots, u32 size, struct claimant *c, u32 n,
 void weir_maglev_fill(u16 *slots, u32 size, const struct weir_member *members,
 		      u32 n, const siphash_key_t *key, void *scratch)
 {
+	struct filling f = { .slots = slots, .size = size, .free = size };
 	struct claimant *c = scratch;
-	u32 share = size / n;
-	u32 extra = size % n;
-	u32 i, left, tries = 0;
+	u32 i;
 
-	for (i = 0; i < n; i++) {
-		prefer(&c[i], &members[i], size, key);
-		c[i].got = 0;
-		c[i].position = i;
-	}
 	for (i = 0; i < size; i++)
 		slots[i] = SLOT_FREE;
 
 	/*
-	 * Ends: the shares add up to the size, and who lacks something tries
-	 * every slot within @size turns.
+	 * Ends: while a slot is free somebody may claim it who has not tried
+	 * it, and the fastest of those tries something in every turn.
 	 */
-	for (left = n; left; ) {
-		tries += left;
-		if (tries >= TRIES_PER_RESCHED) {
-			tries = 0;
-			cond_resched();
-		}
-		left = take_turn(slots, size, c, left, share, &extra);
-	}
+	n = share_out(&f, c, members, n, key);
+	while (f.free)
+		n = take_turn(&f, c, n);
 
 	for (i = 0; i < size; i++)
 		slots[i] = members[slots[i]].index;

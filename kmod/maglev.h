@@ -20,12 +20,34 @@
  * @addr: its identity
  * @family: AF_INET or AF_INET6
  * @index: what is written into its slots; any value, unique in the set
+ * @weight: its share to that of the others, 1 to WEIR_WEIGHT_MAX; equal for all
+ *	where weights mean nothing
  */
 struct weir_member {
 	struct weir_addr	addr;
 	u8			family;
 	u16			index;
+	u16			weight;
 };
+
+/* What a hash of a member is for: those for different purposes are unrelated. */
+enum weir_hash_purpose {
+	WEIR_HASH_OFFSET,
+	WEIR_HASH_SKIP,
+	WEIR_HASH_CONTEST,
+};
+
+/**
+ * weir_member_hash() - hash of a member's identity, its address and family
+ * @m: the member
+ * @purpose: of enum weir_hash_purpose
+ * @key: the hash key of the network namespace
+ *
+ * Context: any.
+ * Return: 64 bits.
+ */
+u64 weir_member_hash(const struct weir_member *m, u8 purpose,
+		     const siphash_key_t *key);
 
 /**
  * weir_maglev_auto_size() - size of the table of a service with table-size auto
@@ -68,7 +90,9 @@ size_t weir_maglev_scratch(u32 n);
  * @scratch: weir_maglev_scratch() bytes, aligned for u64; contents before and
  *	after mean nothing
  *
- * Each member gets @size / @n slots, rounded down or up.
+ * Each member gets its weight's part of @size, rounded down or up: none only if
+ * it is due less than one. Weights count in relation to each other; equal ones
+ * give one table, however large.
  *
  * Context: process; calls cond_resched(), so no spinlock and no RCU reader.
  */

@@ -15,6 +15,7 @@
 #include "binding.h"
 #include "config.h"
 #include "dest.h"
+#include "drain.h"
 #include "draft.h"
 #include "fault.h"
 #include "hook.h"
@@ -37,6 +38,7 @@
 
 unsigned int weir_net_id;
 struct workqueue_struct *weir_wq;
+bool weir_unloading;
 
 static int alloc_reasons(struct weir_net *wn)
 {
@@ -65,6 +67,7 @@ static int __net_init net_init(struct net *net)
 	wn->flows_counted = jiffies - HZ;
 	wn->sessions_counted = jiffies - HZ;
 	weir_sweep_init(wn);
+	weir_drain_init(wn);
 	weir_limit_init(wn);
 	err = weir_fault() ?: alloc_reasons(wn);
 	if (err)
@@ -100,6 +103,7 @@ static void net_close(struct weir_net *wn)
 	 */
 	if (wn->hooked[0] || wn->hooked[1])
 		synchronize_net();
+	weir_drain_exit(wn);
 	weir_limit_exit(wn);
 	weir_sweep_exit(wn);
 	weir_sweep_all(wn);
@@ -195,11 +199,26 @@ static void close_all(void)
 	msleep(LINGER_MS);
 }
 
+/* A commit tells listeners of the family, which goes next. */
+static void refuse_changes(void)
+{
+	struct net *net;
+
+	WRITE_ONCE(weir_unloading, true);
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		mutex_lock(&weir_net(net)->lock);
+		mutex_unlock(&weir_net(net)->lock);
+	}
+	up_read(&net_rwsem);
+}
+
 /* Entries of namespaces that are being torn down can outlive our part of it, and
  * nf_ct_iterate_destroy() waits for such a teardown: it must not run inside one.
  */
 static void __exit weir_exit(void)
 {
+	refuse_changes();
 	weir_netlink_exit();
 	close_all();
 	unregister_pernet_subsys(&net_ops);

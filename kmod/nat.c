@@ -103,20 +103,32 @@ static unsigned int when_empty(struct weir_net *wn,
 	return weir_drop(wn, WEIR_R_NO_ELIGIBLE, skb, state);
 }
 
+/* @choice is none of a session that goes on, or nobody is healthy anyway. */
+static bool last_resort(const struct weir_service *svc,
+			const struct weir_choice *choice)
+{
+	return !svc->nr_healthy ||
+	       (choice->zonal &&
+		choice->zonal->eligible.reason == WEIR_ZONAL_UNHEALTHY);
+}
+
 static void count_selection(const struct weir_service *svc,
-			    const struct weir_dest *dest,
+			    const struct weir_choice *choice,
 			    const struct sk_buff *skb, enum weir_why why)
 {
+	const struct weir_dest *dest = choice->backend->dest;
+
 	static const enum weir_counter counter[] = {
 		[WEIR_WHY_GONE]		= WEIR_C_RESELECTED_GONE,
 		[WEIR_WHY_UNHEALTHY]	= WEIR_C_RESELECTED_UNHEALTHY,
 		[WEIR_WHY_ADOPTED]	= WEIR_C_RESELECTED_ADOPTED,
 		[WEIR_WHY_SYN]		= WEIR_C_RESELECTED_SYN,
 		[WEIR_WHY_SESSION]	= WEIR_C_RESELECTED_SESSION,
+		[WEIR_WHY_FAILOVER]	= WEIR_C_RESELECTED_FAILOVER,
 	};
 
 	weir_counters_add(dest->counters, WEIR_C_SELECTIONS, 1);
-	if (!svc->nr_healthy)
+	if (last_resort(svc, choice))
 		weir_counters_add(dest->counters, WEIR_C_LAST_RESORT, 1);
 	if (why != WEIR_WHY_NEW)
 		weir_counters_add(dest->counters, counter[why], 1);
@@ -170,7 +182,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	if (syn)
 		weir_nat_remember_syn(ct, skb, tuple.family);
 	weir_choose_settle(wn, match.service, &tuple, &choice, syn);
-	count_selection(match.service, dest, skb, why);
+	count_selection(match.service, &choice, skb, why);
 	return NF_ACCEPT;
 }
 

@@ -25,6 +25,7 @@ enum weir_why {
 	WEIR_WHY_ADOPTED,	/* made before its rule, or by others */
 	WEIR_WHY_SYN,		/* a SYN chooses anew, and chose another backend */
 	WEIR_WHY_SESSION,	/* its session is with another backend by now */
+	WEIR_WHY_FAILOVER,	/* its backend's role is not in use any more */
 };
 
 /**

@@ -40,6 +40,9 @@
 #include "session.h"
 #include "stats.h"
 
+/* Of a zone; the smallest buffer of a dump has room for so many. */
+#define PREFIXES_PER_MESSAGE	128U
+
 /* The answer to a commit, in a buffer that recv() of any tool has room for. */
 #define COMMIT_REPLY_SIZE	(SKB_WITH_OVERHEAD(16384) - NLMSG_HDRLEN)
 
@@ -467,6 +470,7 @@ enum object {
 	OBJECT_RULE,
 	OBJECT_GROUP,
 	OBJECT_BACKEND,
+	OBJECT_ZONAL,
 
 	NR_OBJECTS
 };
@@ -475,6 +479,8 @@ enum object {
  * indices may miss or repeat some, and the kernel flags the dump as interrupted.
  */
 struct config_dump {
+	u32 zone;
+	u32 prefix;
 	u32 service;
 	u32 object;
 	u32 index;
@@ -490,6 +496,8 @@ static u32 count_objects(const struct weir_service *svc, enum object object)
 		return svc->nr_groups;
 	case OBJECT_BACKEND:
 		return svc->nr_backends;
+	case OBJECT_ZONAL:
+		return svc->nr_zonals;
 	default:
 		return 1;
 	}
@@ -507,6 +515,8 @@ static int put_object(struct sk_buff *skb, const struct weir_service *svc,
 		return weir_fill_backend(skb, WEIR_A_BACKEND, &svc->backends[i],
 					 WEIR_FILL_STATE | WEIR_FILL_COUNTERS |
 					 (flows ? WEIR_FILL_FLOWS : 0));
+	case OBJECT_ZONAL:
+		return weir_fill_zonal(skb, WEIR_A_ZONAL, &svc->zonals[i]);
 	default:
 		return weir_fill_service(skb, WEIR_A_SERVICE, svc);
 	}
@@ -547,6 +557,44 @@ static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
 				return err;
 		}
 	dump->object = 0;
+	return 0;
+}
+
+static int dump_zone(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct weir_zone *zone, u32 n, u32 generation)
+{
+	const struct config_dump *dump = (struct config_dump *)cb->ctx;
+	void *hdr = put_dump(skb, cb, WEIR_CMD_CONFIG_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, hdr);
+	if (nla_put_u32(skb, WEIR_A_GENERATION, generation) ||
+	    weir_fill_zone(skb, WEIR_A_ZONE, zone, dump->prefix, n)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* A zone takes as many messages as its prefixes need. */
+static int dump_zones(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct weir_zones *zones, u32 generation)
+{
+	struct config_dump *dump = (struct config_dump *)cb->ctx;
+	int err;
+
+	for (; zones && dump->zone < zones->nr; dump->zone++, dump->prefix = 0)
+		while (dump->prefix < zones->zones[dump->zone].nr) {
+			const struct weir_zone *zone = &zones->zones[dump->zone];
+			u32 n = min(zone->nr - dump->prefix, PREFIXES_PER_MESSAGE);
+
+			err = dump_zone(skb, cb, zone, n, generation);
+			if (err)
+				return err;
+			dump->prefix += n;
+		}
 	return 0;
 }
 
@@ -605,6 +653,10 @@ static int dump_config(struct weir_net *wn, struct sk_buff *skb,
 	/* 0 would mean that nobody looks. */
 	cb->seq = cfg->generation + 1 ?: 1;
 	only = attrs[WEIR_A_SERVICE_NAME];
+	if (!only)
+		err = dump_zones(skb, cb, cfg->zones, cfg->generation);
+	if (err)
+		return err;
 	for (; dump->service < cfg->nr_services; dump->service++) {
 		const struct weir_service *svc = cfg->services[dump->service];
 

@@ -49,6 +49,8 @@ struct weir_net {
 	u32 sweep_generation;			/* what the last walk was for, */
 	u32 sweep_walks;			/* and how many it has had */
 
+	struct delayed_work drain;		/* takes out what has drained */
+
 	struct delayed_work limit;		/* looks how many flows there are */
 	u32 max_flows;				/* net.weir.max_flows, */
 	bool max_flows_written;			/* if it was written */
@@ -65,6 +67,11 @@ extern unsigned int weir_net_id;
  * namespace's init to after the last one's exit.
  */
 extern struct workqueue_struct *weir_wq;
+
+/* The module is on its way out: no configuration is published any more. Whoever sets
+ * it takes every weir_net.lock once before it relies on that.
+ */
+extern bool weir_unloading;
 
 static inline struct weir_net *weir_net(const struct net *net)
 {

@@ -5,6 +5,7 @@
 #include <linux/ctype.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/mm.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -17,6 +18,7 @@
 #include "policy.h"
 #include "refuse.h"
 #include "tuple.h"
+#include "zones.h"
 
 /* Enough for "service NAME: backend ADDRESS" and its like. */
 #define LABEL_LEN	128
@@ -41,7 +43,6 @@ struct number {
 	u8 offset;
 	const char *name;
 	u32 min, max;
-	u32 supported;			/* up to this */
 };
 
 static const char *const affinity_words[] = {
@@ -92,6 +93,14 @@ static const char *const health_words[] = {
 	[WEIR_HEALTH_DOWN]	= "down",
 };
 
+static const char *const weight_state_words[] = {
+	[WEIR_WEIGHT_STATE_NONE]	= "none",
+	[WEIR_WEIGHT_STATE_VALID]	= "valid",
+	[WEIR_WEIGHT_STATE_MISSING]	= "missing",
+	[WEIR_WEIGHT_STATE_INVALID]	= "invalid",
+	[WEIR_WEIGHT_STATE_UNAVAILABLE]	= "unavailable",
+};
+
 static const char *const switch_words[] = { "off", "on" };
 
 #define ALL(words)	(BIT(ARRAY_SIZE(words)) - 1)
@@ -109,13 +118,13 @@ static const struct choice choices[] = {
 	{ OPTION(PERSISTENCE, persistence, "persistence"),
 	  WORDS(persistence_words, ALL(persistence_words)) },
 	{ OPTION(DROP_IF_UNHEALTHY, drop_if_unhealthy, "drop-if-unhealthy"),
-	  WORDS(switch_words, BIT(0)) },
+	  WORDS(switch_words, ALL(switch_words)) },
 	{ OPTION(DRAIN_ON_FAILOVER, drain_on_failover, "drain-on-failover"),
-	  WORDS(switch_words, BIT(1)) },
+	  WORDS(switch_words, ALL(switch_words)) },
 	{ OPTION(ZONAL_AFFINITY, zonal_affinity, "zonal-affinity"),
-	  WORDS(zonal_affinity_words, BIT(WEIR_ZONAL_AFFINITY_DISABLED)) },
+	  WORDS(zonal_affinity_words, ALL(zonal_affinity_words)) },
 	{ OPTION(LOCALITY, locality, "locality"),
-	  WORDS(locality_words, BIT(WEIR_LOCALITY_MAGLEV)) },
+	  WORDS(locality_words, ALL(locality_words)) },
 	{ OPTION(FORWARD, forward, "forward"),
 	  WORDS(forward_words, BIT(WEIR_FORWARD_NAT)) },
 	{ OPTION(WHEN_EMPTY, when_empty, "when-empty"),
@@ -127,8 +136,7 @@ static const struct choice choices[] = {
 static const struct number numbers[] = {
 	/* How much of it a service may use is up to its other options. */
 	{ OPTION(IDLE_TIMEOUT, idle_timeout, "idle-timeout"),
-	  .min = WEIR_IDLE_MIN, .max = WEIR_IDLE_SESSION_MAX,
-	  .supported = WEIR_IDLE_SESSION_MAX },
+	  .min = WEIR_IDLE_MIN, .max = WEIR_IDLE_SESSION_MAX },
 	{ OPTION(DRAIN_TIMEOUT, drain_timeout, "drain-timeout"),
 	  .max = DRAIN_MAX },
 	{ OPTION(FAILOVER_RATIO, failover_ratio, "failover-ratio"),
@@ -147,7 +155,12 @@ static const struct choice backend_check = {
 };
 
 static const struct choice group_failover = {
-	.name = "failover", WORDS(switch_words, BIT(0)),
+	.name = "failover", WORDS(switch_words, ALL(switch_words)),
+};
+
+static const struct choice backend_weight_state = {
+	.name = "weight-state",
+	WORDS(weight_state_words, ALL(weight_state_words)),
 };
 
 int weir_parse_missing(struct netlink_ext_ack *extack,
@@ -189,11 +202,6 @@ static int parse_number(const struct nlattr *attr, const struct number *number,
 					"%s: %s %u: it goes from %u to %u",
 					label, number->name, n, number->min,
 					number->max);
-	if (n > number->supported)
-		return weir_refuse_attr(extack, attr, -EOPNOTSUPP,
-					"%s: %s %u is not supported by this version of weir, only %u is",
-					label, number->name, n,
-					number->supported);
 	*value = n;
 	return 0;
 }
@@ -491,18 +499,12 @@ static int parse_group_zone(const struct nlattr *attr, const char *label,
 			    struct netlink_ext_ack *extack)
 {
 	char zone_label[LABEL_LEN];
-	int err;
 
 	group->zone[0] = '\0';
 	if (nla_len(attr) == 1)
 		return 0;
 	snprintf(zone_label, sizeof(zone_label), "%s: zone", label);
-	err = parse_name(attr, zone_label, group->zone, extack);
-	if (err)
-		return err;
-	return weir_refuse_attr(extack, attr, -EOPNOTSUPP,
-				"%s %s is not supported by this version of weir",
-				zone_label, group->zone);
+	return parse_name(attr, zone_label, group->zone, extack);
 }
 
 int weir_parse_group(const struct nlattr *nest, const char *service,
@@ -564,20 +566,46 @@ int weir_parse_backend_which(const struct nlattr *nest, const char *service,
 }
 
 static int parse_weight(const struct nlattr *attr, const char *label,
-			u16 *value, struct netlink_ext_ack *extack)
+			const char *what, u16 *value,
+			struct netlink_ext_ack *extack)
 {
 	u32 weight = nla_get_u32(attr);
 
 	if (weight > WEIR_WEIGHT_MAX)
 		return weir_refuse_attr(extack, attr, -ERANGE,
-					"%s: weight %u: it goes from 0 to %u",
-					label, weight, WEIR_WEIGHT_MAX);
-	if (weight != 1)
-		return weir_refuse_attr(extack, attr, -EOPNOTSUPP,
-					"%s: weight %u is not supported by this version of weir, only 1 is",
-					label, weight);
+					"%s: %s %u: it goes from 0 to %u",
+					label, what, weight, WEIR_WEIGHT_MAX);
 	*value = weight;
 	return 0;
+}
+
+/* What the checker says: a state, and with a valid one the weight. */
+static int parse_report(struct nlattr **tb, const char *label,
+			struct weir_weight *weight,
+			struct netlink_ext_ack *extack)
+{
+	const struct nlattr *reported = tb[WEIR_BACKEND_A_REPORTED];
+	const struct nlattr *state = tb[WEIR_BACKEND_A_WEIGHT_STATE];
+	int err = 0;
+
+	if (reported) {
+		err = parse_weight(reported, label, "reported weight",
+				   &weight->reported, extack);
+		if (err)
+			return err;
+		weight->has_report = true;
+		if (!state)
+			weight->state = WEIR_WEIGHT_STATE_VALID;
+	}
+	if (state)
+		err = parse_choice(state, &backend_weight_state, label,
+				   &weight->state, extack);
+	if (!err && weight->state == WEIR_WEIGHT_STATE_VALID &&
+	    !weight->has_report)
+		err = weir_refuse_attr(extack, state, -EINVAL,
+				       "%s: weight-state valid: REPORTED says which weight, and is missing",
+				       label);
+	return err;
 }
 
 static void label_backend(char label[LABEL_LEN], const char *service,
@@ -609,8 +637,10 @@ int weir_parse_backend(const struct nlattr *nest, const char *service,
 	if (tb[WEIR_BACKEND_A_PORT])
 		be->port = nla_get_u16(tb[WEIR_BACKEND_A_PORT]);
 	if (tb[WEIR_BACKEND_A_WEIGHT])
-		err = parse_weight(tb[WEIR_BACKEND_A_WEIGHT], label,
-				   &be->weight, extack);
+		err = parse_weight(tb[WEIR_BACKEND_A_WEIGHT], label, "weight",
+				   &be->weight.configured, extack);
+	if (!err)
+		err = parse_report(tb, label, &be->weight, extack);
 	if (!err && tb[WEIR_BACKEND_A_HEALTH])
 		err = parse_choice(tb[WEIR_BACKEND_A_HEALTH], &backend_health,
 				   label, &be->health, extack);
@@ -635,6 +665,59 @@ int weir_parse_zone_name(const struct nlattr *nest,
 		return weir_parse_missing(extack, nest, WEIR_ZONE_A_NAME,
 					  "zone: its name");
 	return parse_name(tb[WEIR_ZONE_A_NAME], "zone", name, extack);
+}
+
+static int check_prefix(const struct nlattr *attr, const char *zone,
+			const struct weir_zone_prefix *prefix,
+			struct netlink_ext_ack *extack)
+{
+	char text[WEIR_PREFIX_TEXT];
+
+	if (prefix->plen > 128)
+		return weir_refuse_attr(extack, attr, -ERANGE,
+					"zone %s: prefix length %u: at most 128",
+					zone, prefix->plen);
+	if (weir_zone_prefix_ok(prefix))
+		return 0;
+	return weir_refuse_attr(extack, attr, -EINVAL,
+				"zone %s: prefix %s: bits behind its length are set",
+				zone, weir_zone_text(text, prefix));
+}
+
+int weir_parse_zone(const struct nlattr *nest, const char *zone,
+		    struct weir_zone_prefix **prefixes, u32 *n,
+		    struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[WEIR_ZONE_A_MAX + 1], *attr;
+	const struct weir_zone_record *records;
+	u32 i;
+	int err;
+
+	*prefixes = NULL;
+	*n = 0;
+	err = nla_parse_nested(tb, WEIR_ZONE_A_MAX, nest, weir_nest_zone,
+			       extack);
+	attr = err ? NULL : tb[WEIR_ZONE_A_PREFIXES];
+	if (!attr)
+		return err;
+	if (nla_len(attr) % sizeof(*records))
+		return weir_refuse_attr(extack, attr, -EINVAL,
+					"zone %s: prefixes of %d bytes: each has %zu",
+					zone, nla_len(attr), sizeof(*records));
+	*n = nla_len(attr) / sizeof(*records);
+	*prefixes = kvmalloc_array(*n, sizeof(**prefixes), GFP_KERNEL);
+	if (!*prefixes)
+		return -ENOMEM;
+	records = nla_data(attr);
+	for (i = 0; i < *n && !err; i++) {
+		weir_zone_read(&(*prefixes)[i], &records[i]);
+		err = check_prefix(attr, zone, &(*prefixes)[i], extack);
+	}
+	if (err) {
+		kvfree(*prefixes);
+		*prefixes = NULL;
+	}
+	return err;
 }
 
 static bool proto_has_ports(u8 proto)

@@ -20,6 +20,7 @@ struct netlink_ext_ack;
 struct nlattr;
 struct weir_flow_filter;
 struct weir_tuple;
+struct weir_zone_prefix;
 
 /* What SERVICE says of a service. */
 struct weir_settings {
@@ -93,6 +94,16 @@ int weir_parse_backend(const struct nlattr *nest, const char *service,
 int weir_parse_zone_name(const struct nlattr *nest,
 			 char name[WEIR_NAME_MAX + 1],
 			 struct netlink_ext_ack *extack);
+
+/**
+ * weir_parse_zone() - the prefixes of a zone
+ * @zone: its name
+ * @prefixes: on success the caller frees them with kvfree(); NULL if there are none
+ * @n: how many
+ */
+int weir_parse_zone(const struct nlattr *nest, const char *zone,
+		    struct weir_zone_prefix **prefixes, u32 *n,
+		    struct netlink_ext_ack *extack);
 
 /**
  * weir_parse_packet() - the packet of a lookup

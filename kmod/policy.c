@@ -55,6 +55,8 @@ const struct nla_policy weir_nest_backend[WEIR_BACKEND_A_MAX + 1] = {
 	[WEIR_BACKEND_A_WEIGHT]	= { .type = NLA_U32 },
 	[WEIR_BACKEND_A_HEALTH]	= { .type = NLA_U8 },
 	[WEIR_BACKEND_A_CHECK]	= { .type = NLA_U8 },
+	[WEIR_BACKEND_A_WEIGHT_STATE] = { .type = NLA_U8 },
+	[WEIR_BACKEND_A_REPORTED] = { .type = NLA_U32 },
 };
 
 /* One backend, or all of a group. */

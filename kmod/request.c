@@ -3,24 +3,27 @@
  * request - one change, as a message asks for it, on a draft
  */
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/weir.h>
+#include <net/netlink.h>
 
 #include "draft.h"
 #include "parse.h"
 #include "refuse.h"
 #include "request.h"
 #include "service.h"
+#include "zones.h"
 
 static const char default_group[] = "default";
 
 /* A verb that changes what a service has. @nest is the object of the request,
- * and there.
+ * and there; @now is for what may drain.
  */
 typedef int (*member_fn)(struct weir_service *svc, const struct nlattr *nest,
-			 struct netlink_ext_ack *extack);
+			 bool now, struct netlink_ext_ack *extack);
 
 struct member_verb {
 	int attr;
@@ -105,7 +108,7 @@ static int service_del(struct nlattr **attrs, struct weir_draft *draft,
 }
 
 static int rule_add(struct weir_service *svc, const struct nlattr *nest,
-		    struct netlink_ext_ack *extack)
+		    bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_rule rule;
 	int err;
@@ -119,7 +122,7 @@ static int rule_add(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int rule_del(struct weir_service *svc, const struct nlattr *nest,
-		    struct netlink_ext_ack *extack)
+		    bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_rule rule;
 	int err;
@@ -133,7 +136,7 @@ static int rule_del(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int group_add(struct weir_service *svc, const struct nlattr *nest,
-		     struct netlink_ext_ack *extack)
+		     bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_group group = {};
 	int err;
@@ -145,7 +148,7 @@ static int group_add(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int group_set(struct weir_service *svc, const struct nlattr *nest,
-		     struct netlink_ext_ack *extack)
+		     bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_group group = {};
 	const struct weir_group *found;
@@ -162,7 +165,7 @@ static int group_set(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int group_del(struct weir_service *svc, const struct nlattr *nest,
-		     struct netlink_ext_ack *extack)
+		     bool now, struct netlink_ext_ack *extack)
 {
 	char name[WEIR_NAME_MAX + 1];
 	int err;
@@ -172,10 +175,10 @@ static int group_del(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int backend_add(struct weir_service *svc, const struct nlattr *nest,
-		       struct netlink_ext_ack *extack)
+		       bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_backend_which which;
-	struct weir_backend be = { .weight = 1 };
+	struct weir_backend be = { .weight.configured = 1 };
 	int err;
 
 	err = weir_parse_backend_which(nest, svc->name, &which, extack);
@@ -225,6 +228,15 @@ static int set_one(struct weir_service *svc, const struct nlattr *nest,
 		return err;
 	if (which->has_group)
 		strscpy(copy.group, which->group, sizeof(copy.group));
+	/* It is not configured any more; how it is still counts (decision 4). */
+	if (be->draining && (copy.port != be->port ||
+			     copy.weight.configured != be->weight.configured ||
+			     strcmp(copy.group, be->group)))
+		return weir_refuse(extack, -EINVAL,
+				   "service %s: backend %s: it is draining: just its health can be set; weir backend add brings it back",
+				   svc->name,
+				   weir_addr_text(text, which->family,
+						  &which->addr));
 	*be = copy;
 	return 0;
 }
@@ -240,14 +252,15 @@ static int set_members(struct weir_service *svc, const struct nlattr *nest,
 	/* What is refused for one is refused for all: ask before the first. */
 	err = weir_parse_backend(nest, svc->name, which, &probe, extack);
 	for (i = 0; i < svc->nr_backends && !err; i++)
-		if (!strcmp(svc->backends[i].group, which->group))
+		if (!svc->backends[i].draining &&
+		    !strcmp(svc->backends[i].group, which->group))
 			err = weir_parse_backend(nest, svc->name, which,
 						 &svc->backends[i], extack);
 	return err;
 }
 
 static int backend_set(struct weir_service *svc, const struct nlattr *nest,
-		       struct netlink_ext_ack *extack)
+		       bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_backend_which which;
 	int err;
@@ -266,7 +279,7 @@ static int backend_set(struct weir_service *svc, const struct nlattr *nest,
 }
 
 static int backend_del(struct weir_service *svc, const struct nlattr *nest,
-		       struct netlink_ext_ack *extack)
+		       bool now, struct netlink_ext_ack *extack)
 {
 	struct weir_backend_which which;
 	int err;
@@ -279,9 +292,10 @@ static int backend_del(struct weir_service *svc, const struct nlattr *nest,
 					"service %s: backend del: ADDR and GROUP %s: say one of them",
 					svc->name, which.group);
 	if (which.has_addr)
-		return weir_backend_del(svc, &which.addr, which.family, extack);
+		return weir_backend_del(svc, &which.addr, which.family, now,
+					extack);
 	if (which.has_group)
-		return weir_backend_del_group(svc, which.group, extack);
+		return weir_backend_del_group(svc, which.group, now, extack);
 	return weir_parse_missing(extack, nest, WEIR_BACKEND_A_ADDR,
 				  "ADDR or GROUP, which backends to remove,");
 }
@@ -316,22 +330,40 @@ static int change_member(const struct member_verb *verb, struct nlattr **attrs,
 	svc = weir_draft_edit(draft, name, extack);
 	if (IS_ERR(svc))
 		return PTR_ERR(svc);
-	return verb->fn(svc, attrs[verb->attr], extack);
+	return verb->fn(svc, attrs[verb->attr], nla_get_flag(attrs[WEIR_A_NOW]),
+			extack);
 }
 
-static int refuse_zone(struct nlattr **attrs, struct netlink_ext_ack *extack)
+static int change_zone(u8 cmd, struct nlattr **attrs, struct weir_draft *draft,
+		       struct netlink_ext_ack *extack)
 {
+	struct weir_zone_prefix *prefixes;
 	char name[WEIR_NAME_MAX + 1];
+	struct weir_zones *zones;
 	int err;
+	u32 n;
 
 	if (!attrs[WEIR_A_ZONE])
 		return weir_parse_missing(extack, NULL, WEIR_A_ZONE, "ZONE");
 	err = weir_parse_zone_name(attrs[WEIR_A_ZONE], name, extack);
+	if (!err)
+		err = weir_parse_zone(attrs[WEIR_A_ZONE], name, &prefixes, &n,
+				      extack);
 	if (err)
 		return err;
-	return weir_refuse_attr(extack, attrs[WEIR_A_ZONE], -EOPNOTSUPP,
-				"zone %s: zones are not supported by this version of weir",
-				name);
+	zones = weir_draft_zones(draft);
+	if (IS_ERR(zones))
+		err = PTR_ERR(zones);
+	else if (cmd == WEIR_CMD_ZONE_DEL)
+		err = weir_zones_del(zones, name, prefixes, n, extack);
+	else if (n)
+		err = weir_zones_add(zones, name, prefixes, n, extack);
+	else
+		err = weir_parse_missing(extack, attrs[WEIR_A_ZONE],
+					 WEIR_ZONE_A_PREFIXES,
+					 "PREFIXES, the clients of the zone,");
+	kvfree(prefixes);
+	return err;
 }
 
 int weir_request_apply(u8 cmd, struct nlattr **attrs, struct weir_draft *draft,
@@ -346,7 +378,7 @@ int weir_request_apply(u8 cmd, struct nlattr **attrs, struct weir_draft *draft,
 		return service_del(attrs, draft, extack);
 	case WEIR_CMD_ZONE_ADD:
 	case WEIR_CMD_ZONE_DEL:
-		return refuse_zone(attrs, extack);
+		return change_zone(cmd, attrs, draft, extack);
 	}
 	if (cmd < ARRAY_SIZE(member_verbs) && member_verbs[cmd].fn)
 		return change_member(&member_verbs[cmd], attrs, draft, extack);

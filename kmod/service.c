@@ -11,6 +11,7 @@
 
 #include "dest.h"
 #include "service.h"
+#include "set.h"
 
 void weir_options_default(struct weir_options *opt)
 {
@@ -73,12 +74,6 @@ struct weir_service *weir_service_alloc(const char *name)
 	return svc;
 }
 
-static void put_table(struct weir_table *table)
-{
-	if (table && refcount_dec_and_test(&table->ref))
-		kvfree(table);
-}
-
 void weir_service_put(struct weir_service *svc)
 {
 	u32 i;
@@ -90,10 +85,11 @@ void weir_service_put(struct weir_service *svc)
 	for (i = 0; i < svc->nr_backends; i++)
 		weir_dest_put(svc->backends[i].dest);
 	weir_owner_put(svc->owner);
-	put_table(svc->table);
+	weir_sets_free(svc);
 	kvfree(svc->rules);
 	kvfree(svc->groups);
 	kvfree(svc->backends);
+	kvfree(svc->ended);
 	kfree(svc->health_check);
 	kfree(svc);
 }
@@ -187,12 +183,14 @@ err:
 
 void weir_service_set_family(struct weir_service *svc)
 {
+	u32 i;
+
+	svc->family = AF_UNSPEC;
 	if (svc->nr_rules)
 		svc->family = svc->rules[0].family;
-	else if (svc->nr_backends)
-		svc->family = svc->backends[0].family;
-	else
-		svc->family = AF_UNSPEC;
+	for (i = 0; !svc->family && i < svc->nr_backends; i++)
+		if (!svc->backends[i].draining)
+			svc->family = svc->backends[i].family;
 }
 
 static bool same_health_check(const struct weir_service *a,

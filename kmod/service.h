@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include <linux/weir.h>
 
+#include "eligible.h"
 #include "tuple.h"
 
 struct netlink_ext_ack;
@@ -25,6 +26,9 @@ struct weir_owner;
 
 /* Groups are found by going through them, once for each backend. */
 #define WEIR_GROUPS_MAX		1024
+
+/* Slots in the tables of all zones of a service: 128 MiB. */
+#define WEIR_ZONE_SLOTS_MAX	(1 << 26)
 
 /* Fewer slots than this per backend share traffic too unevenly to be of use. */
 #define WEIR_SLOTS_PER_BACKEND	10
@@ -72,24 +76,49 @@ struct weir_backend {
 	u8 health;		/* enum weir_health, the operator's word */
 	u8 check;		/* enum weir_health, the checker's last result */
 	u16 port;		/* host order, 0 keeps the packet's */
-	u16 weight;
+	struct weir_weight weight;
 	char group[WEIR_NAME_MAX + 1];
+	/* Removed, but what is tracked may go on until then; not configured any
+	 * more, and in no set.
+	 */
+	bool draining;
+	unsigned long drain_until;	/* jiffies */
 
 	/* Derived when the draft is finished. */
 	bool healthy;
-	bool eligible;
-	u32 slots;
+	bool failover;		/* its group's role */
+	bool eligible;		/* where no zone says otherwise */
+	u32 slots;		/* of the service's own table */
 	struct weir_dest *dest;	/* run-time half; a reference is held */
 };
 
 /* Slot -> index into the backends of a service. Shared between versions of a
- * service as long as the eligible set and the key are the same.
+ * service, and between its zones, where the backends, their weights and the key are
+ * the same.
  */
 struct weir_table {
 	refcount_t ref;
+	bool rendezvous;	/* how it was filled */
 	u32 size;
 	u64 digest;
 	u16 slots[];
+};
+
+/* Who may be chosen, and how they share new flows; both arrays are by index into the
+ * backends of the service.
+ */
+struct weir_set {
+	struct weir_table *table;	/* NULL when nobody is in the set */
+	unsigned long *bits;
+	u16 *shares;			/* weights in force, 0 outside the set */
+	u8 weighting;			/* enum weir_weighting */
+};
+
+/* What clients of a zone get, where zonal affinity is on. */
+struct weir_zonal {
+	char zone[WEIR_NAME_MAX + 1];
+	struct weir_zone_set eligible;
+	struct weir_set set;
 };
 
 struct weir_service {
@@ -107,11 +136,18 @@ struct weir_service {
 	u32 nr_rules, nr_groups, nr_backends;
 	u32 max_rules, max_groups, max_backends;
 
+	/* Backends of the live version that shall not drain. */
+	struct weir_addr *ended;
+	u32 nr_ended, max_ended;
+
 	/* Derived when the draft is finished. */
+	bool published;			/* never written again */
 	struct weir_owner *owner;	/* run-time half, a reference is held */
-	struct weir_table *table;	/* NULL when nobody is eligible */
-	u8 eligible;			/* enum weir_eligible */
-	u32 nr_healthy, nr_eligible;
+	struct weir_role_set eligible;
+	struct weir_set set;		/* of clients that no zone is there for */
+	struct weir_zonal *zonals;	/* of the groups' zones, by name */
+	u32 nr_zonals;			/* 0 where zonal affinity is off */
+	u32 nr_draining, nr_healthy;
 };
 
 /**
@@ -175,10 +211,26 @@ int weir_group_del(struct weir_service *svc, const char *name,
 		   struct netlink_ext_ack *extack);
 int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
 		     struct netlink_ext_ack *extack);
+/* What is removed drains, if it was live and the service says so when the draft is
+ * finished; but not with @now.
+ */
 int weir_backend_del(struct weir_service *svc, const struct weir_addr *addr,
-		     u8 family, struct netlink_ext_ack *extack);
+		     u8 family, bool now, struct netlink_ext_ack *extack);
 int weir_backend_del_group(struct weir_service *svc, const char *group,
-			   struct netlink_ext_ack *extack);
+			   bool now, struct netlink_ext_ack *extack);
+
+/**
+ * weir_backend_insert() - put a backend into its place, unchecked
+ * @be: copied whole; a reference on its dest passes
+ *
+ * May sleep. Return: 0 or -ENOMEM.
+ */
+int weir_backend_insert(struct weir_service *svc, const struct weir_backend *be);
+
+/**
+ * weir_backend_remove() - take the one at @at out, with its reference on its dest
+ */
+void weir_backend_remove(struct weir_service *svc, u32 at);
 
 /**
  * weir_group_find() - a declared group by name
@@ -216,7 +268,7 @@ const char *weir_addr_text(char buf[WEIR_ADDR_TEXT], u8 family,
 void *weir_grow(void *array, u32 nr, u32 *max, size_t size);
 
 /**
- * weir_service_set_family() - derive the family from what is left
+ * weir_service_set_family() - derive the family from what is left, draining apart
  */
 void weir_service_set_family(struct weir_service *svc);
 

@@ -15,6 +15,7 @@
 #include "service.h"
 #include "session.h"
 #include "stats.h"
+#include "stay.h"
 #include "track.h"
 
 u32 weir_seconds(void)
@@ -114,13 +115,17 @@ void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
 				 confirm);
 }
 
-bool weir_session_usable(const struct weir_backend *be, u8 proto)
+bool weir_session_usable(const struct weir_config *cfg,
+			 const struct weir_backend *be,
+			 const struct weir_tuple *tuple)
 {
 	const struct weir_binding *binding =
-		be->dest->bindings[weir_class(proto)];
+		be->dest->bindings[weir_class(tuple->proto)];
 
-	return !(READ_ONCE(binding->state) &
-		 (WEIR_BINDING_ENDED | WEIR_BINDING_LEAVE));
+	if (likely(!READ_ONCE(binding->state)))
+		return true;
+	return weir_stay_with(cfg, binding, tuple->family, &tuple->src) ==
+	       WEIR_STAY_YES;
 }
 
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,

@@ -82,9 +82,14 @@ void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
 
 /**
  * weir_session_usable() - may a session go on with its backend (semantics 1.7)?
- * @proto: IPPROTO_* of the packet
+ * @be: the session's backend
+ * @tuple: a packet of it, original direction
+ *
+ * RCU read lock.
  */
-bool weir_session_usable(const struct weir_backend *be, u8 proto);
+bool weir_session_usable(const struct weir_config *cfg,
+			 const struct weir_backend *be,
+			 const struct weir_tuple *tuple);
 
 /**
  * weir_session_record() - the session of a packet is with @be from now on

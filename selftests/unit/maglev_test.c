@@ -3,176 +3,29 @@
  * Lookup tables: whole, exact shares, a function of addresses and key alone,
  * and steady when a backend comes or goes.
  */
-#include <sys/socket.h>
-
 #include <linux/sched.h>
 
-#include "unit.h"
-#include "../../kmod/maglev.h"
-
-#define MEMBERS_MAX	65535
-#define POISON		0xdead
+#include "tables.h"
 
 static const u32 counts[] = { 1, 2, 3, 5, 10, 50, 100, 250, 1000 };
 
-/* A table with what was put into it. */
-struct table {
-	struct weir_member	*members;
-	u32			n;
-	u32			size;
-	u16			*slots;
-};
-
-/* Exactly the memory that the interface asks for, so that the sanitizer sees
- * one byte more. */
 static void fill(struct table *t, const siphash_key_t *key)
 {
-	size_t len = weir_maglev_scratch(t->n);
-	void *scratch = malloc(len);
-
-	assert_non_null(scratch);
-	unit_fill(scratch, len);
-	weir_maglev_fill(t->slots, t->size, t->members, t->n, key, scratch);
-	free(scratch);
-}
-
-static struct table new_table(u32 n, u32 size)
-{
-	struct table t = { .n = n, .size = size };
-	u32 i;
-
-	t.members = calloc(n, sizeof(*t.members));
-	t.slots = malloc(size * sizeof(*t.slots));
-	assert_non_null(t.members);
-	assert_non_null(t.slots);
-	for (i = 0; i < size; i++)
-		t.slots[i] = POISON;
-
-	return t;
-}
-
-static void free_table(struct table *t)
-{
-	free(t->members);
-	free(t->slots);
-}
-
-/* Successive addresses, as a rack has them; indices in the same order. */
-static struct table rack(u32 n, u32 size, u8 family)
-{
-	struct table t = new_table(n, size);
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		struct weir_member *m = &t.members[i];
-
-		m->family = family;
-		m->index = i;
-		if (family == AF_INET6) {
-			m->addr.ip6[0] = cpu_to_be32(0x20010db8);
-			m->addr.ip6[3] = cpu_to_be32(i + 1);
-		} else {
-			m->addr.ip = cpu_to_be32(0x0a020001 + i);
-		}
-	}
-
-	return t;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct weir_member *x = a, *y = b;
-
-	return weir_addr_cmp(&x->addr, &y->addr);
-}
-
-static void shuffle(struct table *t)
-{
-	u32 i;
-
-	for (i = t->n; i > 1; i--) {
-		u32 j = unit_below(i);
-		struct weir_member m = t->members[j];
-
-		t->members[j] = t->members[i - 1];
-		t->members[i - 1] = m;
-	}
-}
-
-/* Random distinct indices. */
-static void deal_indices(struct table *t)
-{
-	static u16 deck[MEMBERS_MAX + 1];
-	u32 i, j;
-
-	for (i = 0; i <= MEMBERS_MAX; i++)
-		deck[i] = i;
-	for (i = 0; i < t->n; i++) {
-		j = i + unit_below(MEMBERS_MAX + 1 - i);
-		t->members[i].index = deck[j];
-		deck[j] = deck[i];
-	}
-}
-
-/* Members by what is in the slots; free() it. */
-static struct weir_member *by_index(const struct table *t)
-{
-	struct weir_member *all = calloc(MEMBERS_MAX + 1, sizeof(*all));
-	u32 i;
-
-	assert_non_null(all);
-	for (i = 0; i < t->n; i++)
-		all[t->members[i].index] = t->members[i];
-
-	return all;
-}
-
-static u64 digest(const struct table *t)
-{
-	struct weir_member *all = by_index(t);
-	u64 sum = weir_maglev_digest(t->slots, t->size, all);
-
-	free(all);
-
-	return sum;
+	table_fill(t, weir_maglev_fill, weir_maglev_scratch(t->n), key);
 }
 
 /* Every slot belongs to a member, and every member has its share, rounded down
  * or up. */
 static void check_shares(const struct table *t)
 {
-	u32 *got = calloc(MEMBERS_MAX + 1, sizeof(*got));
-	u32 i, sum = 0;
+	u32 *got = count_slots(t);
+	u32 i;
 
-	assert_non_null(got);
-	for (i = 0; i < t->size; i++)
-		got[t->slots[i]]++;
-	for (i = 0; i < t->n; i++) {
-		u32 slots = got[t->members[i].index];
-
-		if (slots != t->size / t->n && slots != t->size / t->n + 1)
+	for (i = 0; i < t->n; i++)
+		if (got[i] != t->size / t->n && got[i] != t->size / t->n + 1)
 			fail_msg("member %u of %u has %u of %u slots", i, t->n,
-				 slots, t->size);
-		sum += slots;
-	}
-	assert_int_equal(sum, t->size);
+				 got[i], t->size);
 	free(got);
-}
-
-/* How many slots differ in address. */
-static u32 differing(const struct table *a, const struct table *b)
-{
-	struct weir_member *x = by_index(a), *y = by_index(b);
-	u32 i, n = 0;
-
-	assert_int_equal(a->size, b->size);
-	for (i = 0; i < a->size; i++)
-		n += weir_addr_cmp(&x[a->slots[i]].addr,
-				   &y[b->slots[i]].addr) != 0;
-	free(x);
-	free(y);
-
-	return n;
 }
 
 /* Slots that belong to one address in @a and to another in @b, and neither is
@@ -194,18 +47,6 @@ static u32 moved(const struct table *a, const struct table *b,
 	free(y);
 
 	return n;
-}
-
-/* @t without its member @gone. */
-static struct table without(const struct table *t, u32 gone)
-{
-	struct table u = new_table(t->n - 1, t->size);
-
-	memcpy(u.members, t->members, gone * sizeof(*u.members));
-	memcpy(&u.members[gone], &t->members[gone + 1],
-	       (t->n - gone - 1) * sizeof(*u.members));
-
-	return u;
 }
 
 static void auto_size_fits_every_number_of_backends(void **state)

@@ -44,9 +44,10 @@
  * @WEIR_CMD_INFO_GET: VERSION, GENERATION, N_SERVICES, N_HELD, N_SESSIONS,
  *	MAX_SESSIONS, N_ENTRIES, MAX_FLOWS; HASH_KEY only for a reader
  *	with CAP_NET_ADMIN in the user namespace of the network namespace
- * @WEIR_CMD_CONFIG_GET: dump of every object, sorted: for each service one
- *	message with SERVICE, then one for each RULE, GROUP and BACKEND of it.
- *	Optional SERVICE_NAME (just this service), WITH_FLOWS (count flows).
+ * @WEIR_CMD_CONFIG_GET: dump of every object, sorted: for each ZONE as many
+ *	messages as its prefixes need, then for each service one message with
+ *	SERVICE, then one for each RULE, GROUP, BACKEND and ZONAL of it. Optional
+ *	SERVICE_NAME (just this service, no zones), WITH_FLOWS (count flows).
  *	Interrupted dumps carry NLM_F_DUMP_INTR: start again.
  * @WEIR_CMD_SERVICE_ADD: SERVICE_NAME, SERVICE (options)
  * @WEIR_CMD_SERVICE_SET: SERVICE_NAME, SERVICE (options)
@@ -55,19 +56,21 @@
  * @WEIR_CMD_RULE_DEL: SERVICE_NAME, RULE (all fields name the rule)
  * @WEIR_CMD_GROUP_ADD: SERVICE_NAME, GROUP
  * @WEIR_CMD_GROUP_SET: SERVICE_NAME, GROUP
- * @WEIR_CMD_GROUP_DEL: SERVICE_NAME, GROUP (NAME); its backends go with it
+ * @WEIR_CMD_GROUP_DEL: SERVICE_NAME, GROUP (NAME); its backends go with it, and
+ *	drain as with BACKEND_DEL
  * @WEIR_CMD_BACKEND_ADD: SERVICE_NAME, BACKEND
  * @WEIR_CMD_BACKEND_SET: SERVICE_NAME, BACKEND with ADDR, or without ADDR and
  *	with GROUP: every backend of that group
  * @WEIR_CMD_BACKEND_DEL: SERVICE_NAME, BACKEND (ADDR, or GROUP for all of a
- *	group, which itself stays), optional NOW
- * @WEIR_CMD_ZONE_ADD: ZONE (NAME, PREFIXES)
- * @WEIR_CMD_ZONE_DEL: ZONE (NAME, PREFIXES)
+ *	group, which itself stays), optional NOW. Drains for DRAIN_TIMEOUT of the
+ *	service, but not with NOW, which also ends a draining that goes on
+ * @WEIR_CMD_ZONE_ADD: ZONE (NAME, PREFIXES); adds to a zone that is there
+ * @WEIR_CMD_ZONE_DEL: ZONE (NAME, PREFIXES); without PREFIXES all of the zone
  * @WEIR_CMD_TXN_BEGIN: optional REPLACE: start from nothing, not from what is
  *	live. Optional GENERATION: refused when the live one differs
  * @WEIR_CMD_TXN_COMMIT: optional DRY_RUN, HASH_KEY (set with the same swap).
  *	Answered by one message: GENERATION, N_ADDED, N_CHANGED, N_REMOVED
- *	(services), N_CHANGES, and as many CHANGE as fit
+ *	(services), N_CHANGES (zones too), and as many CHANGE as fit
  * @WEIR_CMD_TXN_ABORT: drops what this socket staged
  * @WEIR_CMD_LOOKUP: PACKET; answered by VERDICT
  * @WEIR_CMD_FLOW_GET: dump of FLOW, then of SESSION; optional SERVICE_NAME,
@@ -144,6 +147,8 @@ enum weir_cmd {
  * @WEIR_A_N_ENTRIES: u32, conntrack entries in this namespace, ours and others'
  * @WEIR_A_MAX_FLOWS: u32, net.weir.max_flows in force, 0 for no limit
  * @WEIR_A_N_CHANGES: u32, changes of a commit, of which as many are told as fit
+ * @WEIR_A_ZONAL: nest of enum weir_zonal_attr: the eligible set of one zone's
+ *	clients
  */
 enum weir_attr {
 	WEIR_A_UNSPEC,
@@ -178,6 +183,7 @@ enum weir_attr {
 	WEIR_A_N_ENTRIES,
 	WEIR_A_MAX_FLOWS,
 	WEIR_A_N_CHANGES,
+	WEIR_A_ZONAL,
 
 	__WEIR_A_MAX
 };
@@ -273,6 +279,47 @@ enum weir_state {
 	__WEIR_STATE_MAX
 };
 
+/* What the checker says of a backend's weight (semantics 4). */
+enum weir_weight_state {
+	WEIR_WEIGHT_STATE_NONE,		/* nothing yet */
+	WEIR_WEIGHT_STATE_VALID,	/* as reported */
+	WEIR_WEIGHT_STATE_MISSING,	/* a reply without one */
+	WEIR_WEIGHT_STATE_INVALID,	/* not a weight */
+	WEIR_WEIGHT_STATE_UNAVAILABLE,	/* no reply: the last valid one rules */
+
+	__WEIR_WEIGHT_STATE_MAX
+};
+
+/* How the eligible backends share new flows. */
+enum weir_weighting {
+	WEIR_WEIGHTING_OFF,		/* equal: the locality knows no weights */
+	WEIR_WEIGHTING_ON,		/* by weight */
+	WEIR_WEIGHTING_REPORTS,		/* equal: a report is missing or invalid */
+	WEIR_WEIGHTING_ZERO,		/* equal: all eligible ones weigh 0 */
+
+	__WEIR_WEIGHTING_MAX
+};
+
+/* Which members are in use. */
+enum weir_role {
+	WEIR_ROLE_ALL,			/* failover is off: a role lacks members */
+	WEIR_ROLE_PRIMARY,
+	WEIR_ROLE_FAILOVER,
+
+	__WEIR_ROLE_MAX
+};
+
+/* What zonal affinity makes of the eligible set (semantics 3.2 to 3.5). */
+enum weir_zonal_reason {
+	WEIR_ZONAL_NO_MATCH,	/* no configured member there: the whole set */
+	WEIR_ZONAL_WITHIN,	/* only those in the zone */
+	WEIR_ZONAL_UNHEALTHY,	/* stay: none eligible there, so unhealthy ones */
+	WEIR_ZONAL_SPILL,	/* too few healthy there: the whole set */
+	WEIR_ZONAL_NOBODY,	/* spill, nobody healthy anywhere: the whole set */
+
+	__WEIR_ZONAL_MAX
+};
+
 /* Why the eligible set is what it is (semantics 2.2, 2.3). */
 enum weir_eligible {
 	WEIR_ELIGIBLE_NO_BACKENDS,	/* nothing configured: empty */
@@ -310,10 +357,16 @@ enum weir_eligible {
  * @WEIR_SERVICE_A_DIGEST: u64, read only: of the table's content, comparable
  *	between routers with one hash key
  * @WEIR_SERVICE_A_ELIGIBLE: u8, read only, enum weir_eligible
- * @WEIR_SERVICE_A_N_BACKENDS: u32, read only
+ * @WEIR_SERVICE_A_N_BACKENDS: u32, read only: configured, draining ones apart
  * @WEIR_SERVICE_A_N_HEALTHY: u32, read only
  * @WEIR_SERVICE_A_N_ELIGIBLE: u32, read only
  * @WEIR_SERVICE_A_COUNTERS: nest of enum weir_counter_attr, read only
+ * @WEIR_SERVICE_A_ROLE: u8, read only, enum weir_role
+ * @WEIR_SERVICE_A_N_PRIMARY: u32, read only: primaries, draining ones apart
+ * @WEIR_SERVICE_A_N_PRIMARY_HEALTHY: u32, read only
+ * @WEIR_SERVICE_A_N_FAILOVER: u32, read only: failover members
+ * @WEIR_SERVICE_A_N_FAILOVER_HEALTHY: u32, read only
+ * @WEIR_SERVICE_A_WEIGHTING: u8, read only, enum weir_weighting
  */
 enum weir_service_attr {
 	WEIR_SERVICE_A_UNSPEC,
@@ -341,6 +394,12 @@ enum weir_service_attr {
 	WEIR_SERVICE_A_N_HEALTHY,
 	WEIR_SERVICE_A_N_ELIGIBLE,
 	WEIR_SERVICE_A_COUNTERS,
+	WEIR_SERVICE_A_ROLE,
+	WEIR_SERVICE_A_N_PRIMARY,
+	WEIR_SERVICE_A_N_PRIMARY_HEALTHY,
+	WEIR_SERVICE_A_N_FAILOVER,
+	WEIR_SERVICE_A_N_FAILOVER_HEALTHY,
+	WEIR_SERVICE_A_WEIGHTING,
 
 	__WEIR_SERVICE_A_MAX
 };
@@ -403,6 +462,13 @@ enum weir_group_attr {
  * @WEIR_BACKEND_A_SLOTS: u32, read only: its share of TABLE_SLOTS
  * @WEIR_BACKEND_A_N_FLOWS: u32, read only, only with WITH_FLOWS
  * @WEIR_BACKEND_A_COUNTERS: nest of enum weir_counter_attr, read only
+ * @WEIR_BACKEND_A_WEIGHT_STATE: u8, enum weir_weight_state: of the checker's report
+ * @WEIR_BACKEND_A_REPORTED: u32, 0..1000: the weight that the checker reported
+ *	last. It rules while the health-check line of the service says "weights"
+ * @WEIR_BACKEND_A_DRAIN_LEFT: u32, read only: milliseconds, only while DRAINING
+ * @WEIR_BACKEND_A_N_FLIPS: u32, read only: how often HEALTHY changed
+ * @WEIR_BACKEND_A_FLIPPED: u32, read only: seconds since the last change; absent
+ *	if there was none
  */
 enum weir_backend_attr {
 	WEIR_BACKEND_A_UNSPEC,
@@ -419,6 +485,11 @@ enum weir_backend_attr {
 	WEIR_BACKEND_A_SLOTS,
 	WEIR_BACKEND_A_N_FLOWS,
 	WEIR_BACKEND_A_COUNTERS,
+	WEIR_BACKEND_A_WEIGHT_STATE,
+	WEIR_BACKEND_A_REPORTED,
+	WEIR_BACKEND_A_DRAIN_LEFT,
+	WEIR_BACKEND_A_N_FLIPS,
+	WEIR_BACKEND_A_FLIPPED,
 
 	__WEIR_BACKEND_A_MAX
 };
@@ -443,6 +514,32 @@ enum weir_zone_attr {
 #define WEIR_ZONE_A_MAX	(__WEIR_ZONE_A_MAX - 1)
 
 /**
+ * enum weir_zonal_attr - what clients of a zone get from a service
+ * @WEIR_ZONAL_A_UNSPEC: never used
+ * @WEIR_ZONAL_A_PAD: alignment
+ * @WEIR_ZONAL_A_ZONE: string, the zone
+ * @WEIR_ZONAL_A_REASON: u8, enum weir_zonal_reason
+ * @WEIR_ZONAL_A_N_CONFIGURED: u32, members of the role in use in the zone
+ * @WEIR_ZONAL_A_N_HEALTHY: u32, of these, healthy and eligible
+ * @WEIR_ZONAL_A_N_ELIGIBLE: u32, backends in the set of these clients
+ * @WEIR_ZONAL_A_DIGEST: u64, of the table's content; zones with one set share one
+ */
+enum weir_zonal_attr {
+	WEIR_ZONAL_A_UNSPEC,
+	WEIR_ZONAL_A_PAD,
+	WEIR_ZONAL_A_ZONE,
+	WEIR_ZONAL_A_REASON,
+	WEIR_ZONAL_A_N_CONFIGURED,
+	WEIR_ZONAL_A_N_HEALTHY,
+	WEIR_ZONAL_A_N_ELIGIBLE,
+	WEIR_ZONAL_A_DIGEST,
+
+	__WEIR_ZONAL_A_MAX
+};
+
+#define WEIR_ZONAL_A_MAX	(__WEIR_ZONAL_A_MAX - 1)
+
+/**
  * enum weir_counter_attr - u64 counters of a backend or a service
  * @WEIR_COUNTER_A_UNSPEC: never used
  * @WEIR_COUNTER_A_PAD: alignment
@@ -458,6 +555,8 @@ enum weir_zone_attr {
  * @WEIR_COUNTER_A_RESELECTED_ADOPTED: that existed before their rule
  * @WEIR_COUNTER_A_RESELECTED_SYN: whose SYN chose another backend than before
  * @WEIR_COUNTER_A_RESELECTED_SESSION: whose session had moved or expired
+ * @WEIR_COUNTER_A_RESELECTED_FAILOVER: whose backend's role is not in use any
+ *	more, with drain-on-failover off
  */
 enum weir_counter_attr {
 	WEIR_COUNTER_A_UNSPEC,
@@ -473,6 +572,7 @@ enum weir_counter_attr {
 	WEIR_COUNTER_A_RESELECTED_ADOPTED,
 	WEIR_COUNTER_A_RESELECTED_SYN,
 	WEIR_COUNTER_A_RESELECTED_SESSION,
+	WEIR_COUNTER_A_RESELECTED_FAILOVER,
 
 	__WEIR_COUNTER_A_MAX
 };
@@ -496,7 +596,10 @@ enum weir_change {
  * @WEIR_CHANGE_A_RULE: nest of enum weir_rule_attr, if a rule changed
  * @WEIR_CHANGE_A_GROUP: nest of enum weir_group_attr, if a group changed
  * @WEIR_CHANGE_A_BACKEND: nest of enum weir_backend_attr (configured values),
- *	if a backend changed. None of the three: the service's own options
+ *	if a backend changed, and STATE. None of the three: the service's own
+ *	options
+ * @WEIR_CHANGE_A_ZONE: nest of enum weir_zone_attr (NAME), if a zone changed;
+ *	there is no SERVICE_NAME then
  */
 enum weir_change_attr {
 	WEIR_CHANGE_A_UNSPEC,
@@ -505,6 +608,7 @@ enum weir_change_attr {
 	WEIR_CHANGE_A_RULE,
 	WEIR_CHANGE_A_GROUP,
 	WEIR_CHANGE_A_BACKEND,
+	WEIR_CHANGE_A_ZONE,
 
 	__WEIR_CHANGE_A_MAX
 };
@@ -558,6 +662,7 @@ enum weir_stay {
 	WEIR_STAY_SYN,			/* a SYN, and it chose another backend */
 	WEIR_STAY_SESSION,		/* its session is with another backend */
 	WEIR_STAY_EXPIRED,		/* its session has expired */
+	WEIR_STAY_FAILOVER,		/* its backend's role is not in use any more */
 
 	__WEIR_STAY_MAX
 };
@@ -582,6 +687,10 @@ enum weir_stay {
  * @WEIR_VERDICT_A_SESSION: nest of enum weir_session_attr: the live session of
  *	this packet; only where the tracking key has less than five fields
  * @WEIR_VERDICT_A_BY_SESSION: flag: the session, not the table, decides
+ * @WEIR_VERDICT_A_ZONE: string, the client's zone, empty for none, where zonal
+ *	affinity is on
+ * @WEIR_VERDICT_A_ZONAL: u8, enum weir_zonal_reason: what it makes of the eligible set;
+ *	N_ELIGIBLE and TABLE_SLOTS are of that
  */
 enum weir_verdict_attr {
 	WEIR_VERDICT_A_UNSPEC,
@@ -601,6 +710,8 @@ enum weir_verdict_attr {
 	WEIR_VERDICT_A_TRACK_FIELDS,
 	WEIR_VERDICT_A_SESSION,
 	WEIR_VERDICT_A_BY_SESSION,
+	WEIR_VERDICT_A_ZONE,
+	WEIR_VERDICT_A_ZONAL,
 
 	__WEIR_VERDICT_A_MAX
 };

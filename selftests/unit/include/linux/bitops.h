@@ -17,4 +17,9 @@ static inline bool test_bit(unsigned long nr, const unsigned long *map)
 	return map[nr / BITS_PER_LONG] >> nr % BITS_PER_LONG & 1;
 }
 
+static inline int fls(unsigned int x)
+{
+	return x ? 32 - __builtin_clz(x) : 0;
+}
+
 #endif /* WEIR_UNIT_LINUX_BITOPS_H */
