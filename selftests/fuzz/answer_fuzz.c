@@ -12,39 +12,19 @@
 #include "file.h"
 #include "out.h"
 #include "print.h"
+#include "print_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* All of a config in one array, through every function that prints objects. */
 static void print_config(struct weir_out *out, const struct weir_config *config)
 {
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < config->n_services; i++) {
-		const struct weir_service *service = &config->services[i];
-
-		weir_out_object(out, NULL);
-		weir_out_str(out, "name", "%s", service->name);
-		weir_out_options(out, &weir_service_options, &service->opts,
-				 " ", "");
-		weir_out_counters(out, "", &service->counters);
-		weir_out_end(out);
-		for (j = 0; j < service->n_rules; j++) {
-			weir_out_object(out, NULL);
-			weir_out_rule(out, &service->rules[j]);
-			weir_out_end(out);
-		}
-		for (j = 0; j < service->n_groups; j++) {
-			weir_out_object(out, NULL);
-			weir_out_group(out, &service->groups[j]);
-			weir_out_end(out);
-		}
-		for (j = 0; j < service->n_backends; j++) {
-			weir_out_object(out, NULL);
-			weir_out_backend(out, &service->backends[j]);
-			weir_out_end(out);
-		}
-	}
+	for (i = 0; i < config->n_services; i++)
+		weir_out_service_state(out, &config->services[i], true);
+	for (i = 0; i < config->n_zones; i++)
+		weir_out_zone_state(out, &config->zones[i]);
 }
 
 /* What one input leads to. */

@@ -84,7 +84,7 @@ static int add_zones(struct weir_batch *batch, const struct weir_config *config,
 
 		for (j = 0; j < zone->n_prefixes; j += WEIR_ZONE_PART) {
 			nlh = weir_batch_add(batch, WEIR_CMD_ZONE_ADD,
-					     zone->line, err);
+					     zone->prefixes[j].line, err);
 			if (!nlh)
 				return -1;
 			weir_put_zone(nlh, zone, j);
@@ -194,6 +194,17 @@ static int commit(struct weir_ctx *ctx, const struct weir_config *config,
 	return weir_nl_call(&ctx->nl, nlh, take_changes, changes, err);
 }
 
+/* The sums are those of the services alone. */
+static bool zones_changed(const struct weir_changes *changes)
+{
+	unsigned int i;
+
+	for (i = 0; i < changes->n; i++)
+		if (changes->change[i].object == WEIR_OBJECT_ZONE)
+			return true;
+	return false;
+}
+
 static void print_result(struct weir_out *out, bool dry_run,
 			 const struct weir_changes *changes)
 {
@@ -222,7 +233,9 @@ static void print_result(struct weir_out *out, bool dry_run,
 		     "%s service added" : "%s services added",
 		     changes->n_added);
 	weir_out_num(out, "changed", ", %s changed", changes->n_changed);
-	weir_out_num(out, "removed", ", %s removed\n", changes->n_removed);
+	weir_out_num(out, "removed", ", %s removed", changes->n_removed);
+	weir_out_num(out, "n-changes", NULL, changes->n_all);
+	weir_out_text(out, zones_changed(changes) ? "; zones changed\n" : "\n");
 	weir_out_end(out);
 }
 

@@ -8,9 +8,6 @@
 #include "print.h"
 #include "version.h"
 
-#define SLOTS_PER_BACKEND	100	/* below, shares differ by a percent */
-#define PACKETS_UNANSWERED	3	/* so many, and silence is no accident */
-
 const char *weir_text(char buf[WEIR_TEXT], const char *fmt, ...)
 {
 	va_list ap;
@@ -88,82 +85,6 @@ static void find_families(struct weir_check_state *state)
 			else
 				state->v6 = true;
 		}
-	}
-}
-
-static void check_eligible(struct weir_check_state *state,
-			   const struct weir_service *service)
-{
-	uint32_t why = service->opts.num[WEIR_SERVICE_A_ELIGIBLE];
-	char what[WEIR_TEXT], command[WEIR_TEXT];
-
-	weir_text(what, "service %s: eligible: %s", service->name,
-		  weir_eligible_sentence(why));
-	if (why == WEIR_ELIGIBLE_NO_BACKENDS)
-		weir_find(state, WEIR_ERROR, what,
-			  "new flows are dropped or rejected, as when-empty says",
-			  weir_text(command, "weir backend add %s ADDR",
-				    service->name));
-	else if (why == WEIR_ELIGIBLE_DROP)
-		weir_find(state, WEIR_ERROR, what, "new flows are dropped",
-			  weir_text(command, "weir show %s", service->name));
-	else if (why == WEIR_ELIGIBLE_LAST_RESORT ||
-		 why == WEIR_ELIGIBLE_LAST_PRIMARIES)
-		weir_find(state, WEIR_WARNING, what,
-			  "flows go to backends that are said to be unhealthy",
-			  weir_text(command, "weir show %s", service->name));
-}
-
-/* The commonest fault: a backend whose way to the client is not through here. */
-static void check_answers(struct weir_check_state *state,
-			  const struct weir_service *service)
-{
-	char what[WEIR_TEXT], text[WEIR_ADDR_TEXT];
-	unsigned int i;
-
-	for (i = 0; i < service->n_backends; i++) {
-		const struct weir_backend *backend = &service->backends[i];
-		const uint64_t *counter = backend->counters.value;
-
-		if (counter[WEIR_COUNTER_A_PACKETS_IN] < PACKETS_UNANSWERED ||
-		    counter[WEIR_COUNTER_A_PACKETS_OUT])
-			continue;
-		weir_find(state, WEIR_WARNING,
-			  weir_text(what, "service %s: backend %s has never answered",
-				    service->name,
-				    weir_addr_text(&backend->addr, text)),
-			  "unless its clients expect no answer: it is dead, or its answers do not pass this router",
-			  "ip route replace default via ROUTER  # on the backend");
-	}
-}
-
-void weir_check_services(struct weir_check_state *state)
-{
-	char what[WEIR_TEXT], command[WEIR_TEXT];
-	unsigned int i;
-
-	for (i = 0; i < state->config.n_services; i++) {
-		const struct weir_service *service = &state->config.services[i];
-		uint32_t slots = service->opts.num[WEIR_SERVICE_A_TABLE_SLOTS];
-
-		check_eligible(state, service);
-		check_answers(state, service);
-		if (!service->n_rules)
-			weir_find(state, WEIR_WARNING,
-				  weir_text(what, "service %s has no rule",
-					    service->name),
-				  "no packet is for it",
-				  weir_text(command, "weir rule add %s VIP PROTO PORTS",
-					    service->name));
-		if (slots && service->n_backends &&
-		    slots / service->n_backends < SLOTS_PER_BACKEND)
-			weir_find(state, WEIR_WARNING,
-				  weir_text(what, "service %s: table-size %u for %u backends",
-					    service->name, slots,
-					    service->n_backends),
-				  "below 100 slots per backend the shares of the backends differ visibly",
-				  weir_text(command, "weir service set %s table-size auto",
-					    service->name));
 	}
 }
 

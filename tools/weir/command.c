@@ -67,8 +67,9 @@ static const struct weir_verb backend_verbs[] = {
 static const struct weir_verb zone_verbs[] = {
 	{ .word = "add", .usage = "NAME PREFIX...", .min = 2, .max = ANY,
 	  .run = weir_zone_add, .slot = { WEIR_SLOT_ZONE } },
-	{ .word = "del", .usage = "NAME PREFIX...", .min = 2, .max = ANY,
-	  .run = weir_zone_del, .slot = { WEIR_SLOT_ZONE } },
+	{ .word = "del", .usage = "NAME [PREFIX]...", .min = 1, .max = ANY,
+	  .run = weir_zone_del,
+	  .slot = { WEIR_SLOT_ZONE, WEIR_SLOT_PREFIXES } },
 };
 
 static const struct weir_verb apply_verbs[] = {

@@ -25,6 +25,7 @@ enum weir_slot {
 	WEIR_SLOT_GROUP,
 	WEIR_SLOT_BACKEND,	/* ADDR, or `group` G */
 	WEIR_SLOT_ZONE,
+	WEIR_SLOT_PREFIXES,	/* of the zone before it, any number */
 	WEIR_SLOT_PROTO,
 	WEIR_SLOT_IPPROTO,
 	WEIR_SLOT_VIP,		/* one that has a rule */

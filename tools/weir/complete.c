@@ -88,6 +88,21 @@ static void offer_zones(struct completion *c)
 		offer(c, c->config.zones[i].name);
 }
 
+static void offer_prefixes(struct completion *c)
+{
+	const struct weir_zone *zone;
+	char text[WEIR_ADDR_TEXT];
+	unsigned int i;
+
+	load(c);
+	zone = weir_config_find_zone(&c->config, c->before.word[0]);
+	for (i = 0; zone && i < zone->n_prefixes; i++) {
+		weir_prefix_text(&zone->prefixes[i].prefix, text);
+		if (!is_used(c, 1, text))
+			offer(c, text);
+	}
+}
+
 static void offer_backends(struct completion *c,
 			   const struct weir_service *service)
 {
@@ -204,6 +219,9 @@ static void offer_slot(struct completion *c, enum weir_slot slot)
 	case WEIR_SLOT_ZONE:
 		offer_zones(c);
 		break;
+	case WEIR_SLOT_PREFIXES:
+		offer_prefixes(c);
+		break;
 	case WEIR_SLOT_PROTO:
 		offer(c, weir_proto_words.word[WEIR_PROTO_ANY]);
 		/* fall through */
@@ -253,6 +271,8 @@ static void complete_verb(struct completion *c, const struct weir_verb *verb)
 	c->used_from = verb->slot[0] ? 1 : 0;
 	if (n < slots)
 		offer_slot(c, verb->slot[n]);
+	else if (slots && verb->slot[slots - 1] == WEIR_SLOT_PREFIXES)
+		offer_slot(c, WEIR_SLOT_PREFIXES);
 	else if (verb->options)
 		offer_options(c, verb->options, slots);
 	else if (verb->flag && n == slots)

@@ -15,12 +15,14 @@ enum weir_object {
 	WEIR_OBJECT_RULE,
 	WEIR_OBJECT_GROUP,
 	WEIR_OBJECT_BACKEND,
+	WEIR_OBJECT_ZONE,
 };
 
 struct weir_change_record {
 	uint8_t kind;			/* enum weir_change */
 	enum weir_object object;
-	char service[WEIR_NAME_SIZE];
+	char service[WEIR_NAME_SIZE];	/* "" for a zone */
+	char zone[WEIR_NAME_SIZE];
 	struct weir_rule rule;
 	struct weir_group group;
 	struct weir_backend backend;
@@ -50,7 +52,7 @@ struct weir_info {
 struct weir_flow {
 	char service[WEIR_NAME_SIZE];
 	struct weir_addr src, dst, backend;
-	uint32_t set;			/* a bit for each attribute present */
+	uint64_t set;			/* a bit for each attribute present */
 	uint16_t sport, dport, backend_port;
 	uint32_t expires;
 	uint8_t proto, tcp_state, replied, stay;
@@ -59,15 +61,16 @@ struct weir_flow {
 struct weir_session {
 	char service[WEIR_NAME_SIZE];
 	struct weir_addr src, dst, backend;
-	uint32_t set;			/* a bit for each attribute present */
+	uint64_t set;			/* a bit for each attribute present */
 	uint32_t expires;
 	uint8_t fields, proto, confirmed;
 };
 
 struct weir_verdict {
-	uint32_t set;			/* a bit for each attribute present */
+	uint64_t set;			/* a bit for each attribute present */
 	char service[WEIR_NAME_SIZE];
-	uint8_t outcome, stay, key_fields, track_fields, eligible;
+	char zone[WEIR_NAME_SIZE];
+	uint8_t outcome, stay, key_fields, track_fields, eligible, zonal;
 	uint64_t hash;
 	uint32_t slot, table_slots, n_eligible;
 	struct weir_rule rule;
@@ -100,11 +103,14 @@ bool weir_decode_is_session(const struct nlmsghdr *nlh);
 int weir_decode_flow(const struct nlmsghdr *nlh, struct weir_flow *flow);
 int weir_decode_session(const struct nlmsghdr *nlh,
 			struct weir_session *session);
-int weir_decode_verdict(const struct nlmsghdr *nlh,
-			struct weir_verdict *verdict);
+int weir_decode_verdict(const struct nlmsghdr *nlh, struct weir_verdict *v);
 int weir_decode_reason(const struct nlmsghdr *nlh, struct weir_reason *reason);
 int weir_decode_flushed(const struct nlmsghdr *nlh, uint32_t *n_flows,
 			uint32_t *n_sessions);
+
+/* Objects that are part of an answer too; what was there is not freed. */
+int weir_decode_rule(const struct nlattr *a, struct weir_rule *rule);
+int weir_decode_backend(const struct nlattr *a, struct weir_backend *backend);
 
 /* NLMSG_ERROR and NLMSG_DONE: the errno (positive; 0 is an acknowledgement)
  * and the kernel's sentence, "" if there is none. */
@@ -117,9 +123,9 @@ int weir_decode_family(const struct nlmsghdr *nlh, uint16_t *family,
 void weir_changes_free(struct weir_changes *changes);
 void weir_verdict_free(struct weir_verdict *verdict);
 
-static inline bool weir_has(uint32_t set, unsigned int attr)
+static inline bool weir_has(uint64_t set, unsigned int attr)
 {
-	return set & 1u << attr;
+	return set & 1ull << attr;
 }
 
 #endif

@@ -89,7 +89,7 @@ static void put_prefix(uint8_t *to, const struct weir_prefix *prefix)
 {
 	bool v4 = prefix->addr.len == 4;
 
-	memset(to, 0, 17);
+	memset(to, 0, WEIR_PREFIX_RECORD);
 	to[0] = prefix->plen + (v4 ? 96 : 0);
 	if (v4)
 		to[11] = to[12] = 0xff;
@@ -99,7 +99,7 @@ static void put_prefix(uint8_t *to, const struct weir_prefix *prefix)
 void weir_put_zone(struct nlmsghdr *nlh, const struct weir_zone *zone,
 		   unsigned int first)
 {
-	uint8_t records[WEIR_ZONE_PART * 17];
+	uint8_t records[WEIR_ZONE_PART * WEIR_PREFIX_RECORD];
 	struct nlattr *nest;
 	unsigned int i, n;
 
@@ -107,9 +107,12 @@ void weir_put_zone(struct nlmsghdr *nlh, const struct weir_zone *zone,
 	if (n > WEIR_ZONE_PART)
 		n = WEIR_ZONE_PART;
 	for (i = 0; i < n; i++)
-		put_prefix(records + 17 * i, &zone->prefixes[first + i]);
+		put_prefix(records + WEIR_PREFIX_RECORD * i,
+			   &zone->prefixes[first + i].prefix);
 	nest = mnl_attr_nest_start(nlh, WEIR_A_ZONE);
 	mnl_attr_put_strz(nlh, WEIR_ZONE_A_NAME, zone->name);
-	mnl_attr_put(nlh, WEIR_ZONE_A_PREFIXES, 17 * n, records);
+	if (n)
+		mnl_attr_put(nlh, WEIR_ZONE_A_PREFIXES, WEIR_PREFIX_RECORD * n,
+			     records);
 	mnl_attr_nest_end(nlh, nest);
 }

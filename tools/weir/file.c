@@ -7,6 +7,8 @@
 #include "grammar.h"
 #include "lex.h"
 
+#define LINE_LENGTH	80	/* of a zone; others are as long as they are */
+
 struct parser {
 	struct weir_config *config;
 	struct weir_service *service;	/* the block that is open, or NULL */
@@ -34,7 +36,13 @@ static int parse_zone(struct parser *p, struct weir_args args)
 	struct weir_zone *zone = weir_config_add_zone(p->config, "");
 
 	zone->line = p->line;
-	return weir_parse_zone(args, zone, p->err);
+	if (weir_parse_zone(args, zone, p->err))
+		return -1;
+	if (!zone->n_prefixes)
+		return weir_err_set(p->err, WEIR_ERR_VALUE,
+				    "zone %s has no prefix: a zone is NAME PREFIX..., like: zone %s 10.1.0.0/16",
+				    zone->name, zone->name);
+	return 0;
 }
 
 static int parse_service(struct parser *p, struct weir_args args)
@@ -329,6 +337,8 @@ static int print_service(FILE *f, const struct weir_service *service,
 		fputc('\n', f);
 	}
 	for (i = 0; i < service->n_backends; i++) {
+		if (weir_backend_drains(&service->backends[i]))
+			continue;
 		fputs("    backend ", f);
 		weir_print_backend(f, &service->backends[i]);
 		fputc('\n', f);
@@ -337,23 +347,36 @@ static int print_service(FILE *f, const struct weir_service *service,
 	return 0;
 }
 
+/* A long zone takes several lines, each with its name. */
+static void print_zone(FILE *f, const struct weir_zone *zone)
+{
+	char text[WEIR_ADDR_TEXT];
+	unsigned int i, used = 0;
+
+	for (i = 0; i < zone->n_prefixes; i++) {
+		weir_prefix_text(&zone->prefixes[i].prefix, text);
+		if (used && used + 1 + strlen(text) > LINE_LENGTH) {
+			fputc('\n', f);
+			used = 0;
+		}
+		if (!used)
+			used = fprintf(f, "zone %s", zone->name);
+		used += fprintf(f, " %s", text);
+	}
+	if (used)
+		fputc('\n', f);
+}
+
 int weir_file_print(FILE *f, const struct weir_config *config,
 		    struct weir_err *err)
 {
-	char text[WEIR_ADDR_TEXT], key[WEIR_KEY_TEXT];
-	unsigned int i, j;
+	char key[WEIR_KEY_TEXT];
+	unsigned int i;
 
 	if (config->has_key)
 		fprintf(f, "hash-key %s\n", weir_key_text(config->key, key));
-	for (i = 0; i < config->n_zones; i++) {
-		const struct weir_zone *zone = &config->zones[i];
-
-		fprintf(f, "zone %s", zone->name);
-		for (j = 0; j < zone->n_prefixes; j++)
-			fprintf(f, " %s", weir_prefix_text(&zone->prefixes[j],
-							   text));
-		fputc('\n', f);
-	}
+	for (i = 0; i < config->n_zones; i++)
+		print_zone(f, &config->zones[i]);
 	for (i = 0; i < config->n_services; i++)
 		if (print_service(f, &config->services[i], err))
 			return -1;

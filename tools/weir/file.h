@@ -12,8 +12,8 @@
 int weir_file_parse(const char *text, size_t len, struct weir_config *config,
 		    unsigned int *line, struct weir_err *err);
 
-/* What `apply` reads. Fails, with nothing said of what it already printed, on
- * values that the format cannot hold. */
+/* What `apply` reads, so no backends that drain. Fails, with nothing said of
+ * what it already printed, on values that the format cannot hold. */
 int weir_file_print(FILE *f, const struct weir_config *config,
 		    struct weir_err *err);
 

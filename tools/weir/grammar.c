@@ -338,7 +338,7 @@ int weir_parse_zone(struct weir_args args, struct weir_zone *zone,
 	struct weir_prefix prefix;
 	int i;
 
-	if (args.n < 2)
+	if (args.n < 1)
 		return weir_err_set(err, WEIR_ERR_GRAMMAR,
 				    "a zone is NAME PREFIX..., like: zone a 10.1.0.0/16");
 	if (weir_parse_name("zone", args.word[0], zone->name, err))
@@ -347,6 +347,7 @@ int weir_parse_zone(struct weir_args args, struct weir_zone *zone,
 		char why[sizeof(err->text)];
 
 		if (!weir_parse_prefix(args.word[i], &prefix, err)) {
+			weir_prefix_unmap(&prefix);
 			weir_zone_add_prefix(zone, &prefix);
 			continue;
 		}

@@ -30,7 +30,7 @@ int weir_parse_group(struct weir_args args, struct weir_group *group,
 /* ADDR [OPTION VALUE]... */
 int weir_parse_backend(struct weir_args args, struct weir_backend *backend,
 		       struct weir_err *err);
-/* NAME PREFIX... */
+/* NAME [PREFIX]...; a statement that makes a zone needs one at least */
 int weir_parse_zone(struct weir_args args, struct weir_zone *zone,
 		    struct weir_err *err);
 /* ADDR as the name of a backend */

@@ -74,6 +74,24 @@ bool weir_healthcheck_has_value(const char *word)
 	return p >= 0 && params[p].kind != ALONE;
 }
 
+bool weir_healthcheck_weights(const char *line)
+{
+	struct weir_line words = { 0 };
+	bool weights = false;
+	struct weir_err err;
+	unsigned int i;
+
+	if (!line || weir_lex(&words, line, strlen(line), &err))
+		words.n = 0;
+	for (i = 1; i < words.n && !weights; i++) {
+		weights = !strcmp(words.word[i], "weights");
+		if (weir_healthcheck_has_value(words.word[i]))
+			i++;
+	}
+	weir_lex_free(&words);
+	return weights;
+}
+
 static const char *list(bool first, char *buf, size_t size)
 {
 	const char *word;

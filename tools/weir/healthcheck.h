@@ -16,5 +16,7 @@ char *weir_healthcheck_parse(const char *object, int n, char **word,
 /* Words for completion: protocols if first, else options. */
 const char *weir_healthcheck_word(bool first, unsigned int i);
 bool weir_healthcheck_has_value(const char *word);
+/* Does the line, in its normal form or NULL, make the checker's weights rule? */
+bool weir_healthcheck_weights(const char *line);
 
 #endif

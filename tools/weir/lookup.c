@@ -8,6 +8,7 @@
 #include "decode.h"
 #include "encode.h"
 #include "print.h"
+#include "why.h"
 
 struct packet {
 	uint8_t proto;
@@ -219,19 +220,50 @@ static void print_existing(struct weir_out *out, const struct weir_verdict *v)
 	print_session(out, v);
 }
 
-static void print_choice(struct weir_out *out, const struct weir_verdict *v)
+/* Their number is that of the packet's table: where zonal affinity has a say, of
+ * those that it leaves, so it stands there. */
+static void print_eligible(struct weir_out *out, const struct weir_verdict *v)
 {
-	bool hashed = weir_has(v->set, WEIR_VERDICT_A_HASH);
 	bool eligible = weir_has(v->set, WEIR_VERDICT_A_ELIGIBLE);
-	char hash[17] = "";
+	bool zonal = weir_has(v->set, WEIR_VERDICT_A_ZONAL);
 
-	weir_out_num(out, "n-eligible", eligible ? "eligible: %s" : NULL,
+	if (eligible)
+		weir_out_text(out, "eligible:");
+	weir_out_num(out, "n-eligible", eligible && !zonal ? " %s" : NULL,
 		     v->n_eligible);
 	weir_out_str(out, "eligible", eligible ? " [%s]" : NULL,
 		     weir_word(&weir_eligible_words, v->eligible));
 	if (eligible)
 		weir_out_text(out, ": %s\n",
 			      weir_eligible_sentence(v->eligible));
+}
+
+static void print_zone(struct weir_out *out, const struct weir_verdict *v)
+{
+	bool zonal = weir_has(v->set, WEIR_VERDICT_A_ZONAL);
+	bool zone = zonal || weir_has(v->set, WEIR_VERDICT_A_ZONE);
+	bool nobody = v->zonal == WEIR_ZONAL_NO_MATCH && !v->n_eligible;
+
+	weir_out_str(out, "zone", *v->zone ? "zone: %s" : NULL, v->zone);
+	if (zone && !*v->zone)
+		weir_out_text(out, "zone: the client is in none");
+	weir_out_str(out, "zonal", zonal ? " [%s]" : NULL, zonal ?
+		     weir_word(&weir_zonal_words, v->zonal) : "");
+	if (zonal)
+		weir_out_text(out, ", %u eligible: %s", v->n_eligible,
+			      nobody ? "nobody is eligible anywhere" :
+				       weir_zonal_sentence(v->zonal));
+	if (zone)
+		weir_out_text(out, "\n");
+}
+
+static void print_choice(struct weir_out *out, const struct weir_verdict *v)
+{
+	bool hashed = weir_has(v->set, WEIR_VERDICT_A_HASH);
+	char hash[17] = "";
+
+	print_eligible(out, v);
+	print_zone(out, v);
 	if (weir_has(v->set, WEIR_VERDICT_A_KEY_FIELDS))
 		weir_out_text(out, "key: %s\n", key_sentence(v->key_fields));
 	weir_out_num(out, "key-fields", NULL, v->key_fields);
@@ -248,6 +280,7 @@ static void print_choice(struct weir_out *out, const struct weir_verdict *v)
 	if (weir_has(v->set, WEIR_VERDICT_A_BACKEND)) {
 		weir_out_text(out, "backend: ");
 		weir_out_backend(out, &v->backend);
+		weir_out_backend_state(out, &v->backend, ", ");
 		weir_out_text(out, "\n");
 	}
 	weir_out_end(out);

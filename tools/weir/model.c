@@ -85,8 +85,18 @@ void weir_zone_add_prefix(struct weir_zone *zone,
 			  const struct weir_prefix *prefix)
 {
 	zone->prefixes = weir_grow(zone->prefixes, zone->n_prefixes,
-				   sizeof(*prefix));
-	zone->prefixes[zone->n_prefixes++] = *prefix;
+				   sizeof(*zone->prefixes));
+	zone->prefixes[zone->n_prefixes++] = (struct weir_zone_prefix){
+		*prefix, zone->line
+	};
+}
+
+void weir_service_add_zonal(struct weir_service *service,
+			    const struct weir_zonal *zonal)
+{
+	service->zonal = weir_grow(service->zonal, service->n_zonal,
+				   sizeof(*zonal));
+	service->zonal[service->n_zonal++] = *zonal;
 }
 
 void weir_rule_add_port(struct weir_rule *rule, uint16_t port)
@@ -147,6 +157,20 @@ static int zone_cmp(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
+static int zone_prefix_cmp(const void *pa, const void *pb)
+{
+	const struct weir_zone_prefix *a = pa, *b = pb;
+
+	return prefix_cmp(&a->prefix, &b->prefix);
+}
+
+static int zonal_cmp(const void *pa, const void *pb)
+{
+	const struct weir_zonal *a = pa, *b = pb;
+
+	return strcmp(a->zone, b->zone);
+}
+
 static void sort(void *base, unsigned int n, size_t size,
 		 int (*cmp)(const void *, const void *))
 {
@@ -154,17 +178,42 @@ static void sort(void *base, unsigned int n, size_t size,
 		qsort(base, n, size, cmp);
 }
 
+static void append_zone(struct weir_zone *to, const struct weir_zone *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < from->n_prefixes; i++) {
+		weir_zone_add_prefix(to, &from->prefixes[i].prefix);
+		to->prefixes[to->n_prefixes - 1].line = from->prefixes[i].line;
+	}
+}
+
+/* A zone may be told in several statements or messages. */
+static void sort_zones(struct weir_config *config)
+{
+	struct weir_zone *zones = config->zones;
+	unsigned int i, n = 0;
+
+	sort(zones, config->n_zones, sizeof(*zones), zone_cmp);
+	for (i = 0; i < config->n_zones; i++) {
+		if (!n || zone_cmp(&zones[n - 1], &zones[i])) {
+			zones[n++] = zones[i];
+			continue;
+		}
+		append_zone(&zones[n - 1], &zones[i]);
+		weir_zone_free(&zones[i]);
+	}
+	config->n_zones = n;
+	for (i = 0; i < n; i++)
+		sort(zones[i].prefixes, zones[i].n_prefixes,
+		     sizeof(*zones[i].prefixes), zone_prefix_cmp);
+}
+
 void weir_config_sort(struct weir_config *config)
 {
 	unsigned int i;
 
-	for (i = 0; i < config->n_zones; i++) {
-		struct weir_zone *zone = &config->zones[i];
-
-		sort(zone->prefixes, zone->n_prefixes, sizeof(*zone->prefixes),
-		     prefix_cmp);
-	}
-	sort(config->zones, config->n_zones, sizeof(*config->zones), zone_cmp);
+	sort_zones(config);
 	for (i = 0; i < config->n_services; i++) {
 		struct weir_service *service = &config->services[i];
 
@@ -174,9 +223,21 @@ void weir_config_sort(struct weir_config *config)
 		     sizeof(*service->groups), group_cmp);
 		sort(service->backends, service->n_backends,
 		     sizeof(*service->backends), backend_cmp);
+		sort(service->zonal, service->n_zonal, sizeof(*service->zonal),
+		     zonal_cmp);
 	}
 	sort(config->services, config->n_services, sizeof(*config->services),
 	     service_cmp);
+}
+
+struct weir_zone *weir_config_find_zone(const struct weir_config *config,
+					const char *name)
+{
+	struct weir_zone key = { .line = 0 };
+
+	set_name(key.name, name);
+	return config->n_zones ? bsearch(&key, config->zones, config->n_zones,
+					 sizeof(key), zone_cmp) : NULL;
 }
 
 static int twice(struct weir_err *err, unsigned int *line, unsigned int a,
@@ -219,26 +280,70 @@ static int service_unique(const struct weir_service *service,
 	return 0;
 }
 
+/* A prefix and its zone, to compare those of all zones. */
+struct member {
+	const struct weir_zone_prefix *prefix;
+	const struct weir_zone *zone;
+};
+
+static int member_cmp(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	return zone_prefix_cmp(a->prefix, b->prefix);
+}
+
+static int both_have(const struct member *a, const struct member *b,
+		     unsigned int *line, struct weir_err *err)
+{
+	unsigned int first = a->prefix->line, last = b->prefix->line;
+	char text[WEIR_ADDR_TEXT], object[WEIR_NAME_SIZE + 16];
+
+	if (last < first)
+		return both_have(b, a, line, err);
+	weir_prefix_text(&a->prefix->prefix, text);
+	snprintf(object, sizeof(object), "zone %s: prefix", b->zone->name);
+	if (a->zone == b->zone)
+		return twice(err, line, first, last, object, text);
+	*line = last;
+	return weir_err_set(err, WEIR_ERR_VALUE,
+			    "%s %s is in zone %s already, by line %u",
+			    object, text, a->zone->name, first);
+}
+
+static int zones_unique(const struct weir_config *config, unsigned int *line,
+			struct weir_err *err)
+{
+	struct member *members;
+	unsigned int i, j, n = 0;
+	int ret = 0;
+
+	for (i = 0; i < config->n_zones; i++)
+		n += config->zones[i].n_prefixes;
+	members = weir_alloc(n * sizeof(*members));
+	n = 0;
+	for (i = 0; i < config->n_zones; i++)
+		for (j = 0; j < config->zones[i].n_prefixes; j++)
+			members[n++] = (struct member){
+				&config->zones[i].prefixes[j],
+				&config->zones[i]
+			};
+	sort(members, n, sizeof(*members), member_cmp);
+	for (i = 1; i < n && !ret; i++)
+		if (!member_cmp(&members[i - 1], &members[i]))
+			ret = both_have(&members[i - 1], &members[i], line,
+					err);
+	free(members);
+	return ret;
+}
+
 int weir_config_unique(const struct weir_config *config, unsigned int *line,
 		       struct weir_err *err)
 {
-	char text[WEIR_ADDR_TEXT];
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < config->n_zones; i++) {
-		const struct weir_zone *zone = &config->zones[i];
-
-		if (i && !zone_cmp(zone - 1, zone))
-			return twice(err, line, zone[-1].line, zone->line,
-				     "zone", zone->name);
-		for (j = 1; j < zone->n_prefixes; j++)
-			if (!prefix_cmp(&zone->prefixes[j - 1],
-					&zone->prefixes[j]))
-				return twice(err, line, zone->line, zone->line,
-					     "prefix",
-					     weir_prefix_text(&zone->prefixes[j],
-							      text));
-	}
+	if (zones_unique(config, line, err))
+		return -1;
 	for (i = 0; i < config->n_services; i++) {
 		const struct weir_service *service = &config->services[i];
 
@@ -283,6 +388,7 @@ static void service_free(struct weir_service *service)
 	free(service->rules);
 	free(service->groups);
 	free(service->backends);
+	free(service->zonal);
 }
 
 void weir_config_free(struct weir_config *config)

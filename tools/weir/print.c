@@ -101,6 +101,30 @@ void weir_out_backend(struct weir_out *out, const struct weir_backend *backend)
 	weir_out_options(out, &weir_backend_options, &backend->opts, "", "");
 }
 
+void weir_out_backend_state(struct weir_out *out,
+			    const struct weir_backend *backend,
+			    const char *before)
+{
+	weir_out_text(out, "%s", weir_backend_drains(backend) ? before : "");
+	weir_out_str(out, "state", weir_backend_drains(backend) ? "%s" : NULL,
+		     weir_word(&weir_state_words,
+			       backend->opts.num[WEIR_BACKEND_A_STATE]));
+}
+
+void weir_out_zone(struct weir_out *out, const struct weir_zone *zone,
+		   unsigned int max)
+{
+	char text[WEIR_ADDR_TEXT];
+	unsigned int i;
+
+	weir_out_str(out, "name", "%s", zone->name);
+	weir_out_array(out, "prefixes");
+	for (i = 0; i < zone->n_prefixes; i++)
+		weir_out_str(out, NULL, i < max ? " %s" : NULL,
+			     weir_prefix_text(&zone->prefixes[i].prefix, text));
+	weir_out_end(out);
+}
+
 void weir_out_counters(struct weir_out *out, const char *before,
 		       const struct weir_counters *counters)
 {
@@ -118,11 +142,21 @@ void weir_out_counters(struct weir_out *out, const char *before,
 	weir_out_end(out);
 }
 
+/* A removed backend that has to drain has only changed so far. */
+static void out_changed_backend(struct weir_out *out,
+				const struct weir_change_record *change)
+{
+	weir_out_backend(out, &change->backend);
+	if (out->json || change->kind != WEIR_CHANGE_REMOVED)
+		weir_out_backend_state(out, &change->backend, ": ");
+}
+
 /* + backend web 10.2.0.12 group east */
 void weir_out_change(struct weir_out *out,
 		     const struct weir_change_record *change)
 {
 	static const char *const object[] = {
+		[WEIR_OBJECT_ZONE] = "zone",
 		[WEIR_OBJECT_SERVICE] = "service",
 		[WEIR_OBJECT_RULE] = "rule",
 		[WEIR_OBJECT_GROUP] = "group",
@@ -136,7 +170,8 @@ void weir_out_change(struct weir_out *out,
 	weir_out_str(out, "change", NULL,
 		     weir_word(&weir_change_words, change->kind));
 	weir_out_str(out, "object", "%s", what);
-	weir_out_str(out, "service", " %s", change->service);
+	weir_out_str(out, "service", *change->service ? " %s" : NULL,
+		     change->service);
 	if (change->object == WEIR_OBJECT_SERVICE)
 		return;
 	weir_out_text(out, " ");
@@ -145,53 +180,11 @@ void weir_out_change(struct weir_out *out,
 		weir_out_rule(out, &change->rule);
 	else if (change->object == WEIR_OBJECT_GROUP)
 		weir_out_group(out, &change->group);
+	else if (change->object == WEIR_OBJECT_ZONE)
+		weir_out_str(out, "name", "%s", change->zone);
 	else
-		weir_out_backend(out, &change->backend);
+		out_changed_backend(out, change);
 	weir_out_end(out);
-}
-
-const char *weir_eligible_sentence(uint32_t eligible)
-{
-	switch (eligible) {
-	case WEIR_ELIGIBLE_NO_BACKENDS:
-		return "nobody: no backend is configured, or all are draining";
-	case WEIR_ELIGIBLE_HEALTHY:
-		return "all healthy backends (failover is off)";
-	case WEIR_ELIGIBLE_LAST_RESORT:
-		return "all backends, for none is healthy (last resort)";
-	case WEIR_ELIGIBLE_PRIMARY:
-		return "the healthy primaries";
-	case WEIR_ELIGIBLE_FAILOVER:
-		return "the healthy failovers";
-	case WEIR_ELIGIBLE_LAST_PRIMARIES:
-		return "all primaries, for nobody is healthy";
-	case WEIR_ELIGIBLE_DROP:
-		return "nobody: none is healthy, and drop-if-unhealthy is on";
-	}
-	return "a reason that this tool is too old to know";
-}
-
-const char *weir_stay_sentence(uint32_t stay)
-{
-	switch (stay) {
-	case WEIR_STAY_NO_FLOW:
-		return "there is none";
-	case WEIR_STAY_YES:
-		return "it may stay";
-	case WEIR_STAY_GONE:
-		return "it may not stay: its backend was removed";
-	case WEIR_STAY_UNHEALTHY:
-		return "it may not stay: its backend is unhealthy and the service's persistence does not keep it there";
-	case WEIR_STAY_UNBOUND:
-		return "it may not stay: it was made before the rule, or by others";
-	case WEIR_STAY_SYN:
-		return "it may not stay: a SYN begins anew, and another backend is chosen";
-	case WEIR_STAY_SESSION:
-		return "it may not stay: its session is with another backend";
-	case WEIR_STAY_EXPIRED:
-		return "it may not stay: its session has expired";
-	}
-	return "a reason that this tool is too old to know";
 }
 
 /* tcp 198.51.100.7:40000 203.0.113.10:80 backend 10.2.0.11:80 ... */

@@ -17,15 +17,17 @@ void weir_out_options(struct weir_out *out, const struct weir_options *options,
 void weir_out_rule(struct weir_out *out, const struct weir_rule *rule);
 void weir_out_group(struct weir_out *out, const struct weir_group *group);
 void weir_out_backend(struct weir_out *out, const struct weir_backend *backend);
+/* Only "draining" as text, behind BEFORE. */
+void weir_out_backend_state(struct weir_out *out,
+			    const struct weir_backend *backend,
+			    const char *before);
 void weir_out_counters(struct weir_out *out, const char *before,
 		       const struct weir_counters *counters);
 void weir_out_change(struct weir_out *out,
 		     const struct weir_change_record *change);
 void weir_out_flow(struct weir_out *out, const struct weir_flow *flow);
 void weir_out_session(struct weir_out *out, const struct weir_session *session);
-/* Why the eligible set is what it is, as a sentence. */
-const char *weir_eligible_sentence(uint32_t eligible);
-/* Why an existing flow may stay or not: "its backend was removed" */
-const char *weir_stay_sentence(uint32_t stay);
-
+/* As text its name and prefixes, MAX of them at most. */
+void weir_out_zone(struct weir_out *out, const struct weir_zone *zone,
+		   unsigned int max);
 #endif

@@ -27,21 +27,12 @@ static int read_key(struct weir_ctx *ctx, struct weir_config *config,
 
 static void json_zones(struct weir_out *out, const struct weir_config *config)
 {
-	char text[WEIR_ADDR_TEXT];
-	unsigned int i, j;
+	unsigned int i;
 
 	weir_out_array(out, "zones");
 	for (i = 0; i < config->n_zones; i++) {
-		const struct weir_zone *zone = &config->zones[i];
-
 		weir_out_object(out, NULL);
-		weir_out_str(out, "name", NULL, zone->name);
-		weir_out_array(out, "prefixes");
-		for (j = 0; j < zone->n_prefixes; j++)
-			weir_out_str(out, NULL, NULL,
-				     weir_prefix_text(&zone->prefixes[j],
-						      text));
-		weir_out_end(out);
+		weir_out_zone(out, &config->zones[i], 0);
 		weir_out_end(out);
 	}
 	weir_out_end(out);
@@ -71,6 +62,8 @@ static void json_service(struct weir_out *out,
 	weir_out_end(out);
 	weir_out_array(out, "backends");
 	for (i = 0; i < service->n_backends; i++) {
+		if (weir_backend_drains(&service->backends[i]))
+			continue;
 		weir_out_object(out, NULL);
 		weir_out_backend(out, &service->backends[i]);
 		weir_out_end(out);

@@ -107,6 +107,20 @@ bad:
 			    weir_quote(s));
 }
 
+void weir_prefix_unmap(struct weir_prefix *prefix)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct weir_addr *addr = &prefix->addr;
+
+	if (addr->len != 16 || prefix->plen < 8 * sizeof(mapped) ||
+	    memcmp(addr->b, mapped, sizeof(mapped)))
+		return;
+	prefix->plen -= 8 * sizeof(mapped);
+	addr->len = 4;
+	memmove(addr->b, addr->b + sizeof(mapped), 4);
+	memset(addr->b + 4, 0, sizeof(addr->b) - 4);
+}
+
 /* 10.0.0.1, 10.0.0.1:80, 2001:db8::1, [2001:db8::1], [2001:db8::1]:80 */
 int weir_parse_endpoint(const char *s, struct weir_addr *addr, uint16_t *port,
 			bool *has_port)

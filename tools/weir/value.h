@@ -36,6 +36,9 @@ int weir_parse_key(const char *s, uint8_t key[16]);
 bool weir_name_ok(const char *s);
 bool weir_is_prime(uint32_t n);
 
+/* IPv6 that stands for IPv4, ::ffff:a.b.c.d, becomes IPv4. */
+void weir_prefix_unmap(struct weir_prefix *prefix);
+
 /* Bits of an address of that many bytes. */
 static inline unsigned int weir_addr_bits(const struct weir_addr *addr)
 {

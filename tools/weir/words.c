@@ -72,6 +72,27 @@ SHARED_WORDS(weir_eligible_words,
 	     [WEIR_ELIGIBLE_FAILOVER] = "failover",
 	     [WEIR_ELIGIBLE_LAST_PRIMARIES] = "last-primaries",
 	     [WEIR_ELIGIBLE_DROP] = "drop");
+SHARED_WORDS(weir_role_words,
+	     [WEIR_ROLE_ALL] = "all",
+	     [WEIR_ROLE_PRIMARY] = "primary",
+	     [WEIR_ROLE_FAILOVER] = "failover");
+SHARED_WORDS(weir_zonal_words,
+	     [WEIR_ZONAL_NO_MATCH] = "no-match",
+	     [WEIR_ZONAL_WITHIN] = "within",
+	     [WEIR_ZONAL_UNHEALTHY] = "unhealthy",
+	     [WEIR_ZONAL_SPILL] = "spill",
+	     [WEIR_ZONAL_NOBODY] = "nobody");
+SHARED_WORDS(weir_weighting_words,
+	     [WEIR_WEIGHTING_OFF] = "off",
+	     [WEIR_WEIGHTING_ON] = "on",
+	     [WEIR_WEIGHTING_REPORTS] = "reports",
+	     [WEIR_WEIGHTING_ZERO] = "zero");
+SHARED_WORDS(weir_weight_state_words,
+	     [WEIR_WEIGHT_STATE_NONE] = "none",
+	     [WEIR_WEIGHT_STATE_VALID] = "valid",
+	     [WEIR_WEIGHT_STATE_MISSING] = "missing",
+	     [WEIR_WEIGHT_STATE_INVALID] = "invalid",
+	     [WEIR_WEIGHT_STATE_UNAVAILABLE] = "unavailable");
 SHARED_WORDS(weir_outcome_words,
 	     [WEIR_OUTCOME_NOT_OURS] = "not-ours",
 	     [WEIR_OUTCOME_NO_RULE] = "no-rule",
@@ -88,7 +109,8 @@ SHARED_WORDS(weir_stay_words,
 	     [WEIR_STAY_UNBOUND] = "unbound",
 	     [WEIR_STAY_SYN] = "syn",
 	     [WEIR_STAY_SESSION] = "session",
-	     [WEIR_STAY_EXPIRED] = "expired");
+	     [WEIR_STAY_EXPIRED] = "expired",
+	     [WEIR_STAY_FAILOVER] = "failover");
 SHARED_WORDS(weir_change_words,
 	     [WEIR_CHANGE_ADDED] = "added",
 	     [WEIR_CHANGE_CHANGED] = "changed",
@@ -110,6 +132,7 @@ const char *const weir_counter_word[__WEIR_COUNTER_A_MAX] = {
 	[WEIR_COUNTER_A_RESELECTED_ADOPTED] = "reselected-adopted",
 	[WEIR_COUNTER_A_RESELECTED_SYN] = "reselected-syn",
 	[WEIR_COUNTER_A_RESELECTED_SESSION] = "reselected-session",
+	[WEIR_COUNTER_A_RESELECTED_FAILOVER] = "reselected-failover",
 };
 
 #define WORD_OPTION(_word, _attr, _words)				\

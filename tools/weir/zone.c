@@ -2,8 +2,9 @@
 #include "command.h"
 #include "encode.h"
 
-/* A command line is shorter than what one message of a zone holds only by
- * luck, so a long one goes in parts, like that of a file: all or nothing. */
+/* A command line may hold more than one message, so a long one goes in parts,
+ * like that of a file: all or nothing. Without prefixes all of the zone is
+ * meant, which one message says. */
 static int send_zone(struct weir_ctx *ctx, uint8_t cmd,
 		     const struct weir_zone *zone)
 {
@@ -17,7 +18,7 @@ static int send_zone(struct weir_ctx *ctx, uint8_t cmd,
 	if (parts)
 		ret = weir_change(ctx, weir_nl_begin(&ctx->nl,
 						     WEIR_CMD_TXN_BEGIN));
-	for (i = 0; !ret && i < zone->n_prefixes; i += WEIR_ZONE_PART) {
+	for (i = 0; !ret && (!i || i < zone->n_prefixes); i += WEIR_ZONE_PART) {
 		nlh = weir_nl_begin(&ctx->nl, cmd);
 		weir_put_zone(nlh, zone, i);
 		ret = weir_change(ctx, nlh);
