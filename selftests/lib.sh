@@ -569,6 +569,19 @@ wjson() {		# EXPR ARG...: evaluates EXPR over the JSON that "weir -j ARG..." pri
 	lab json "$text" weir -j -n "$lb" "$@"
 }
 
+shown() {		# EXPR: over what the kernel shows of the service: S, of its backends by
+			# address: B, of zones by name: Z; see py/view.py for the names
+	lab shown lb "$WEB" "$1"
+}
+
+endpoint() {		# ADDR PORT: as the tool writes and reads it
+	if [ "$F" = 6 ]; then
+		echo "[$1]:$2"
+	else
+		echo "$1:$2"
+	fi
+}
+
 drops_now() {		# every drop reason of weir's own that has counted: "invalid=3 ..."
 	wjson "' '.join(sorted(f\"{r['name']}={r['packets']}\" for r in J['reasons']
 		if r['packets'] and not r.get('kernel')))" stats
@@ -590,6 +603,26 @@ drops() {		# what was dropped since drops_mark: "invalid=3 no-rule=1", or "none"
 
 drops_are() {		# NAME WANT: polls, since a count may be a moment behind the packet
 	is "$1" "$(busywait 5000 prints "$2" drops)" "$2"
+}
+
+# What a backend says late is counted as "ended" while the entry stands and as "late-answer"
+# once it is swept.
+late_drops() {		# NAME NUMBER: so many since drops_mark, and nothing else
+	is "$1" "$(busywait 5000 prints "$2" late_sum): $(drops | tr ' ' '\n' |
+		grep -vcE '^(ended|late-answer)=')" "$2: 0"
+}
+
+late_sum() {
+	local words
+	words=$(drops)
+	echo $(($(val ended "$words") + $(val late-answer "$words")))
+}
+
+late() {		# BACKEND KIND SPORT DPORT WORD...: a packet of it, for the client
+	local place=$1 kind=$2 sport=$3 dport=$4
+	shift 4
+	lab raw "$place" "$kind" "$(addr "$place")" "$CLI" "sport=$sport" "dport=$dport" \
+		data=late "$@" > /dev/null
 }
 
 generation() {		# how many configurations have been published

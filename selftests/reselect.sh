@@ -92,25 +92,6 @@ late_answers() {
 	lab close "k$F" > /dev/null
 }
 
-# They are counted as "ended" while the entry stands and as "late-answer" once it is swept.
-late_drops() {		# NAME NUMBER
-	is "$1" "$(busywait 5000 prints "$2" late_sum): $(drops | tr ' ' '\n' |
-		grep -vcE '^(ended|late-answer)=')" "$2: 0"
-}
-
-late_sum() {
-	local words
-	words=$(drops)
-	echo $(($(val ended "$words") + $(val late-answer "$words")))
-}
-
-late() {		# BACKEND KIND SPORT DPORT WORD...
-	local place=$1 kind=$2 sport=$3 dport=$4
-	shift 4
-	lab raw "$place" "$kind" "$(addr "$place")" "$CLI" "sport=$sport" "dport=$dport" \
-		data=late "$@" > /dev/null
-}
-
 # Echo replies have no ports to tell them by; the backend's own pings must pass all the same.
 late_echo() {
 	local owner

@@ -112,14 +112,6 @@ lookups() {
 	is "lookup says what the packet then gets, for ten flows" "$wrong" ""
 }
 
-endpoint() {		# ADDR PORT
-	if [ "$F" = 6 ]; then
-		echo "[$1]:$2"
-	else
-		echo "$1:$2"
-	fi
-}
-
 tables() {
 	service | conf
 	command weir -n "$lb2" apply - < /dev/null > /dev/null

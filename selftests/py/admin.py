@@ -22,6 +22,24 @@ def attrs(nest, words):
     return out
 
 
+def dashed(options):
+    """Options in the words of the documentation, which have _ for - in Python."""
+    return {k.replace("_", "-"): v for k, v in options.items()}
+
+
+def prefixes(*texts):
+    """Records of a zone: length and address of each prefix, IPv4 as ::ffff:a.b.c.d."""
+    out = b""
+    for text in texts:
+        addr, _, length = text.partition("/")
+        raw = ip(addr)
+        bits = int(length or len(raw) * 8)
+        if len(raw) == 4:
+            raw, bits = bytes(10) + b"\xff\xff" + raw, bits + 96
+        out += U8(bits) + raw
+    return out
+
+
 def rule(vip, proto="any", *numbers):
     out = {"VIP": ip(vip), "PROTO": U8(H.consts["WEIR_PROTO_" + proto.upper()])}
     return {**out, "PORTS": ports(*numbers)} if numbers else out
@@ -38,31 +56,69 @@ class Admin(Weir):
 
     def add_service(self, name, rules=(), backends=(), **options):
         """options in the words of the documentation, with _ for -."""
-        words = {k.replace("_", "-"): v for k, v in options.items()}
-        self.do("SERVICE_ADD", {"SERVICE_NAME": name, "SERVICE": attrs("SERVICE", words)})
+        words = attrs("SERVICE", dashed(options))
+        self.do("SERVICE_ADD", {"SERVICE_NAME": name, "SERVICE": words})
         for one in rules:
             self.do("RULE_ADD", {"SERVICE_NAME": name, "RULE": one})
         for addr in backends:
             self.add_backend(name, addr)
 
     def set_service(self, name, **options):
-        words = {k.replace("_", "-"): v for k, v in options.items()}
-        self.do("SERVICE_SET", {"SERVICE_NAME": name, "SERVICE": attrs("SERVICE", words)})
+        words = attrs("SERVICE", dashed(options))
+        self.do("SERVICE_SET", {"SERVICE_NAME": name, "SERVICE": words})
 
     def del_service(self, name):
         self.do("SERVICE_DEL", {"SERVICE_NAME": name})
 
-    def add_backend(self, name, addr):
-        self.do("BACKEND_ADD", {"SERVICE_NAME": name, "BACKEND": {"ADDR": ip(addr)}})
+    def member(self, cmd, name, addr, options):
+        words = {"ADDR": ip(addr), **attrs("BACKEND", dashed(options))}
+        self.do("BACKEND_" + cmd, {"SERVICE_NAME": name, "BACKEND": words})
 
-    def del_backend(self, name, addr):
-        self.do("BACKEND_DEL", {"SERVICE_NAME": name, "BACKEND": {"ADDR": ip(addr)}})
+    def add_backend(self, name, addr, **options):
+        self.member("ADD", name, addr, options)
 
-    def health(self, name, addr, word):
-        """addr may be None: all of the group default."""
-        which = {"ADDR": ip(addr)} if addr else {"GROUP": "default"}
+    def set_backend(self, name, addr, **options):
+        self.member("SET", name, addr, options)
+
+    def del_backend(self, name, addr, now=False):
+        """Drains by the service's drain-timeout, but not now."""
+        which = {"SERVICE_NAME": name, "BACKEND": {"ADDR": ip(addr)}}
+        self.do("BACKEND_DEL", {**which, "NOW": True} if now else which)
+
+    def health(self, name, addr, word, group="default"):
+        """addr may be None: all of the group."""
+        which = {"ADDR": ip(addr)} if addr else {"GROUP": group}
         self.do("BACKEND_SET", {"SERVICE_NAME": name,
                                 "BACKEND": {**which, **attrs("BACKEND", {"health": word})}})
+
+    def report(self, name, addr, check=None, weight=None, state=None):
+        """What a health checker says: up or down, a weight, valid, missing, invalid, ..."""
+        words = {"ADDR": ip(addr)}
+        if check:
+            words["CHECK"] = U8(H.consts["WEIR_HEALTH_" + check.upper()])
+        if weight is not None:
+            words["REPORTED"] = U32(weight)
+        if state:
+            words["WEIGHT_STATE"] = U8(H.consts["WEIR_WEIGHT_STATE_" + state.upper()])
+        self.do("BACKEND_SET", {"SERVICE_NAME": name, "BACKEND": words})
+
+    def group(self, cmd, name, group, options):
+        words = {"NAME": group, **attrs("GROUP", dashed(options))}
+        self.do("GROUP_" + cmd, {"SERVICE_NAME": name, "GROUP": words})
+
+    def add_group(self, name, group, **options):
+        self.group("ADD", name, group, options)
+
+    def set_group(self, name, group, **options):
+        self.group("SET", name, group, options)
+
+    def add_zone(self, name, *texts):
+        self.do("ZONE_ADD", {"ZONE": {"NAME": name, "PREFIXES": prefixes(*texts)}})
+
+    def del_zone(self, name, *texts):
+        """Just these prefixes of it; all of it if there are none."""
+        which = {"PREFIXES": prefixes(*texts)} if texts else {}
+        self.do("ZONE_DEL", {"ZONE": {"NAME": name, **which}})
 
     def add_rule(self, name, one):
         self.do("RULE_ADD", {"SERVICE_NAME": name, "RULE": one})

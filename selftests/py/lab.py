@@ -134,7 +134,7 @@ class Agent:
     def __init__(self, places):
         self.places = dict(places)
         self.names, self.captures, self.pools, self.maps = {}, {}, {}, {}
-        self.raws = {}
+        self.raws, self.admins = {}, {}
 
     # Expressions -------------------------------------------------------------
 
@@ -279,6 +279,8 @@ class Agent:
                 (gone.sock if isinstance(gone, Capture) else gone).close()
         for pool in self.pools.values():
             pool.leave(name)
+        if name in self.admins:
+            self.admins.pop(name).close()
         return "ok"
 
     # Clients -----------------------------------------------------------------
@@ -479,6 +481,31 @@ class Agent:
                 time.sleep(float(gap))
         run_calls(calls, float(timeout), len(calls), already=True)
         return tally(one.result for one in calls)
+
+    # The module, over netlink ------------------------------------------------
+
+    def admin(self, name):
+        """A socket that speaks weir in that namespace."""
+        if name not in self.admins:
+            from admin import Admin     # few tests need it, and it takes its time to load
+            enter(self.places[name])
+            self.admins[name] = Admin()
+        return self.admins[name]
+
+    def cmd_shown(self, name, service, text):
+        """shown NAME SERVICE EXPR: evaluates EXPR over what the kernel shows of a service: S,
+        its backends by address: B, what clients of each zone get by zone: Z (see view.py)."""
+        from view import view
+        for key, value in zip("SBZ", view(self.admin(name), service)):
+            self.names[key] = value
+        value = self.value(self.compiled(text), {})
+        return value if isinstance(value, str) else json.dumps(value)
+
+    def cmd_report(self, name, service, addr, weight="", **words):
+        """report NAME SERVICE ADDR [check=up|down] [weight=N] [state=valid|missing|...]: what a
+        health checker would say."""
+        self.admin(name).report(service, addr, weight=int(weight) if weight else None, **words)
+        return "ok"
 
     # Others ------------------------------------------------------------------
 

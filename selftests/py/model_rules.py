@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """What must happen to a packet, written from the reference and from nothing else.
 
-Semantics 1.1 to 1.4, 1.7 and 1.8, and the decisions 2, 3, 6, 7, 10, 13, 16, 17 and 20. The
-hash is an oracle: the model says which fields are hashed over which backends, learns the answer
-once, and holds the module to it from then on. Where the documents leave a choice the model
-allows both (doubt); it says how often.
+Semantics 1.1 to 1.4, 1.7 to 1.9, and the decisions 2, 3, 6, 7, 10, 13, 16, 17 and 20; who may be
+chosen at all is in model_members.py. The hash is an oracle: the model says which fields are
+hashed over which backends, by which weights, learns the answer once, and holds the module to it
+from then on. Where the documents leave a choice the model allows both (doubt); it says how
+often.
 """
 from conntrack import key_of
+from model_members import Member, Members
 
 FIVE = ("none", "client-ip-port-proto")
 BY_AFFINITY = {"none": 5, "client-ip-port-proto": 5, "client-ip-proto": 3, "client-ip": 2,
@@ -53,24 +55,21 @@ def persists(service, kind):
     return kind in ("tcp", "sctp") and not sticky
 
 
-class Service:
+class Service(Members):
     def __init__(self, name, affinity, tracking, persistence="default-for-protocol"):
+        super().__init__()
         self.name, self.affinity, self.tracking = name, affinity, tracking
         self.persistence = persistence
-        self.rules, self.health, self.sessions = [], {}, {}
-
-    def eligible(self):
-        """All healthy backends, or all if none is (failover is off)."""
-        healthy = frozenset(b for b, up in self.health.items() if up)
-        return healthy or frozenset(self.health)
+        self.rules, self.sessions = [], {}
 
     def may_stay(self, backend, kind):
-        return self.health[backend] or persists(self, kind) or backend in self.eligible()
+        return self.stays(backend, persists(self, kind))
 
     def __repr__(self):
-        state = " ".join(f"{b}{'' if up else '(down)'}" for b, up in sorted(self.health.items()))
         return f"{self.name} {self.affinity} {self.tracking} {self.persistence} " \
-               f"rules {self.rules} backends {state}"
+               f"rules {self.rules} {self.locality} ratio {self.ratio} drop {self.drop} " \
+               f"drain-on-failover {self.drain_on} failover {self.spare} role {self.role} " \
+               f"drains {self.drains} {sorted(self.members.items())}"
 
 
 class Entry:
@@ -105,7 +104,7 @@ class Model:
     def __init__(self):
         self.services = {}
         self.flows = {}
-        self.memo = {}          # (key, eligible set) -> backend
+        self.memo = {}          # (key, kind of table and shares) -> backend
         self.matched = {}       # what match() has found out, until a rule changes
         self.learnt = self.exact = self.either = 0
 
@@ -149,36 +148,40 @@ class Model:
             return None
         return entry
 
-    # Each way a packet may go: ("at", backend), ("fresh", key, eligible set), ("lost", reason)
+    # Each way a packet may go: ("at", backend), ("fresh", key, shares), ("lost", reason)
 
     def fresh(self, service, one):
-        eligible = service.eligible()
-        if not eligible:
+        if not service.eligible:
             return "lost", "no-eligible-backend"
-        return "fresh", key(one, select_fields(service, one.kind)), eligible
+        return "fresh", key(one, select_fields(service, one.kind)), service.fresh_set()
+
+    def if_allowed(self, service, one, backend, allowed):
+        """It stays, it is selected anew, or, where allowed is None, either."""
+        ways = [("at", backend)] if allowed is not False else []
+        return ways if allowed else ways + [self.fresh(service, one)]
 
     def stay_or_fresh(self, service, one, backend):
         """Lazy: what counts is the state now."""
-        return ("at", backend) if service.may_stay(backend, one.kind) else \
-            self.fresh(service, one)
+        return self.if_allowed(service, one, backend, service.may_stay(backend, one.kind))
 
     def by_flow(self, service, one, flow):
         """The tracking key has five fields: conntrack's entry is the tracking entry."""
         if one.kind == "tcp" and "S" in one.flags and "A" not in one.flags:
-            usable = service.health[flow.backend] or flow.backend in service.eligible()
-            if flow.state == "half" and flow.seq == one.seq and usable:
-                return "at", flow.backend
-            return self.fresh(service, one)
+            again = flow.state == "half" and flow.seq == one.seq
+            stays = again and service.may_stay(flow.backend, one.kind)
+            if stays:
+                stays = service.usable(flow.backend)
+            return self.if_allowed(service, one, flow.backend, stays)
         return self.stay_or_fresh(service, one, flow.backend)
 
     def by_session(self, service, one, now):
         session = self.alive(service.sessions, key(one, track_fields(service, one.kind)), now)
         if session is None:
             return [self.fresh(service, one)]
-        ways = [self.stay_or_fresh(service, one, session.backend)]
+        ways = self.stay_or_fresh(service, one, session.backend)
         if session.doubt:
-            ways += [self.stay_or_fresh(service, one, b) for b in session.others
-                     if b in service.health]
+            for backend in session.others & service.members.keys():
+                ways += self.stay_or_fresh(service, one, backend)
             ways.append(self.fresh(service, one))
         return ways
 
@@ -190,14 +193,16 @@ class Model:
         service, rule = found
         flow = self.flow(one, now, service, rule)
         if track_fields(service, one.kind) == 5:
-            ways = [self.by_flow(service, one, flow)] if flow else []
+            ways = self.by_flow(service, one, flow) if flow else []
             if not flow or flow.doubt:
                 ways.append(self.fresh(service, one))
             return ways
-        if self.flow_first(service, one) and flow and service.may_stay(flow.backend, one.kind):
+        if self.flow_first(service, one) and flow:
             # Decision 10: an existing flow keeps its backend.
-            return [("at", flow.backend)] + (self.by_session(service, one, now)
-                                             if flow.doubt else [])
+            stays = service.may_stay(flow.backend, one.kind)
+            if stays is not False:
+                return [("at", flow.backend)] + (self.by_session(service, one, now)
+                                                 if flow.doubt or stays is None else [])
         return self.by_session(service, one, now)
 
     @staticmethod
@@ -213,7 +218,9 @@ class Model:
         if way[0] == "at":
             return way[1] == backend
         known = self.memo.get(way[1:])
-        return backend in way[2] if known is None else known == backend
+        if known is None:
+            return any(backend == member for member, _ in way[2][1])
+        return known == backend
 
     def settle(self, one, now, way, backend, at):
         """The packet went that way; at is the arrival. Returns a flow that was replaced."""
@@ -295,8 +302,20 @@ class Model:
                 left[name] = session
         return left
 
-    def remove_backend(self, service, backend):
-        del service.health[backend]
+    @staticmethod
+    def add_backend(service, backend, group="default", weight=1):
+        """One that drains is back, and its flows are still there."""
+        service.members[backend] = Member(group, weight)
+        service.update()
+
+    def remove_backend(self, service, backend, now=False):
+        """What exists goes on while it drains (1.9)."""
+        if service.drains and not now:
+            service.members[backend].draining = True
+            service.update()
+            return []
+        del service.members[backend]
+        service.update()
         service.sessions = self.without(service.sessions, backend)
         return self.drop_flows(lambda f: f.service is service and f.backend == backend)
 

@@ -12,17 +12,18 @@ import random
 import sys
 import time
 
-from admin import Admin, rule, since
+from admin import Admin, since
 from conntrack import Conntrack, key_of
-from model_rules import BAND, BY_AFFINITY, IDLE, Model, Service, key, select_fields, track_fields
+from model_changes import HOMES, Changes
+from model_rules import BAND, IDLE, Model, select_fields, track_fields
 from packet import unpacked
 from verdict import note, ok, run, same
 from weirnl import U8, U16, H, ip
-from wire import MEETS, Pkt, Wire, backend, client, reply, vip
+from wire import MEETS, Pkt, Wire, client, reply, vip
 
 SEED, STEPS = int(sys.argv[4]), int(sys.argv[5])
 ISN = 5000
-CLIENTS, BACKENDS, BATCH = 6, 7, 40
+CLIENTS, BATCH = 6, 40
 KINDS = {"tcp": 40, "udp": 20, "udp-fragmented": 10, "icmp": 8, "sctp": 8, "esp": 7, "gre": 7}
 RNG = random.Random(SEED)
 WIRE = Wire(*sys.argv[1:4])
@@ -31,155 +32,27 @@ CONNTRACK = Conntrack()
 MODEL = Model()
 
 
-def homes(family):
-    """The rules that each service may have; one service's rules do not overlap."""
-    v = [vip(family, n) for n in range(1, 5)]
-    return {f"a{family}": [(v[0], "any", None)],
-            f"b{family}": [(v[0], "tcp", (80,)), (v[0], "udp", (53,))],
-            f"c{family}": [(v[1], "any", None), (v[2], "any", None)],
-            f"d{family}": [(v[3], "tcp", (80, 443)), (v[3], "udp", (53,)),
-                           (v[3], "sctp", (80,)), (v[3], "icmp", None)]}
-
-
-HOMES = {**homes(4), **homes(6)}
-# With two VIPs in one service it shows whether the destination counts.
-KEEPS = {"c4": "client-ip", "c6": "client-ip-no-destination"}
-TRACKINGS = ("per-connection", "per-session")
-
-
-def family_of(service):
-    return int(service.name[-1])
-
-
 def answers_to(came):
     """What tells an answer to that packet from others."""
     ident = came.body[4:6] if came.proto in (1, 58) else b""
     return came.dst, came.src, came.proto, came.sport, came.dport, ident
 
 
-class Run:
+class Run(Changes):
     def __init__(self):
+        super().__init__(RNG, ADMIN, MODEL, CONNTRACK)
         self.steps = self.rounds = self.wrong = self.late = self.answers = self.looked = 0
         self.seq = 1000000
         self.past = {}          # key of a flow -> what happened to it
         self.isn = {}           # key of a flow -> first sequence number after its SYN
         self.ended = {}         # key of a flow that ended before it was open -> when
         self.drops = ADMIN.reasons()
-        self.orphans = []       # flows that lost their backend in this round
         self.changes = []
-
-    # Changes ----------------------------------------------------------------------------------
-
-    def make_service(self, name):
-        affinity, tracking = RNG.choice(list(BY_AFFINITY)), RNG.choice(TRACKINGS)
-        affinity = KEEPS.get(name, affinity)
-        persistence = RNG.choice(("default-for-protocol", "never-persist") +
-                                 ("always-persist",) * (tracking == "per-connection"))
-        one = Service(name, affinity, tracking, persistence)
-        one.rules = list(HOMES[name])
-        family = family_of(one)
-        for n in RNG.sample(range(1, BACKENDS + 1), RNG.randint(2, 5)):
-            one.health[backend(family, n)] = True
-        MODEL.services[name] = one
-        ADMIN.begin()
-        ADMIN.add_service(name, [rule(v, p, *(q or ())) for v, p, q in one.rules],
-                          sorted(one.health), affinity=one.affinity, tracking=tracking,
-                          persistence=persistence, idle_timeout=IDLE)
-        ADMIN.commit()
-        MODEL.rules_changed()
-
-    def change_health(self, one):
-        addr = RNG.choice(sorted(one.health) or [None])
-        if addr:
-            one.health[addr] = not one.health[addr]
-            ADMIN.health(one.name, addr, "up" if one.health[addr] else "down")
-            return f"{addr} {'up' if one.health[addr] else 'down'}"
-        return "nothing"
-
-    def change_flap(self, one):
-        """There and back, with no packet in between."""
-        return f"{self.change_health_of(one, False)}, and back: " \
-               f"{self.change_health_of(one, True)}"
-
-    @staticmethod
-    def change_health_of(one, up):
-        for addr, was in sorted(one.health.items()):
-            ADMIN.health(one.name, addr, "up" if was == up else "down")
-        return "flap"
-
-    def change_backend(self, one):
-        family = family_of(one)
-        addr = backend(family, RNG.randint(1, BACKENDS))
-        if addr in one.health:
-            self.orphans += MODEL.remove_backend(one, addr)
-            ADMIN.del_backend(one.name, addr)
-            return f"{addr} removed"
-        one.health[addr] = True
-        ADMIN.add_backend(one.name, addr)
-        return f"{addr} added"
-
-    def change_back(self, one):
-        """Removed and added again at once: the entries are gone."""
-        addr = RNG.choice(sorted(one.health) or [None])
-        if addr is None:
-            return "nothing"
-        self.orphans += MODEL.remove_backend(one, addr)
-        ADMIN.del_backend(one.name, addr)
-        ADMIN.add_backend(one.name, addr)
-        one.health[addr] = True
-        return f"{addr} removed and added"
-
-    def change_rule(self, one):
-        which = RNG.choice(HOMES[one.name])
-        wire_rule = rule(which[0], which[1], *(which[2] or ()))
-        if which in one.rules:
-            MODEL.remove_rule(one, which)
-            ADMIN.del_rule(one.name, wire_rule)
-        else:
-            one.rules.append(which)
-            ADMIN.add_rule(one.name, wire_rule)
-        MODEL.rules_changed()
-        return f"rule {which} {'added' if which in one.rules else 'removed'}"
-
-    def change_persistence(self, one):
-        words = ["default-for-protocol", "never-persist"]
-        if one.tracking == "per-connection":
-            words.append("always-persist")
-        one.persistence = RNG.choice(words)
-        ADMIN.set_service(one.name, persistence=one.persistence)
-        return one.persistence
-
-    def change_service(self, one):
-        MODEL.remove_service(one)
-        ADMIN.del_service(one.name)
-        self.make_service(one.name)
-        return "made anew"
-
-    def change_flush(self, one):
-        which = RNG.choice((None, one, one))
-        addr = RNG.choice([None, *sorted(one.health)]) if which else None
-        MODEL.flush(which, addr)
-        ADMIN.flush(which and which.name, addr)
-        return f"flush {which and which.name} {addr}"
-
-    def change_expiry(self, _one):
-        """Conntrack forgets a flow, as when it expires; a session does not care."""
-        names = sorted(MODEL.flows, key=repr)
-        if not names:
-            return "nothing"
-        name = RNG.choice(names)
-        del MODEL.flows[name]
-        CONNTRACK.forget(name)
-        return f"conntrack forgets {name}"
-
-    WEIGHTS = {"health": 40, "flap": 5, "backend": 16, "back": 5, "rule": 10, "persistence": 5,
-               "service": 4, "flush": 4, "expiry": 14}
 
     def change(self):
         one = MODEL.services[RNG.choice(sorted(MODEL.services))]
-        what = RNG.choices(list(self.WEIGHTS), list(self.WEIGHTS.values()))[0]
         half = [n for n, f in MODEL.flows.items() if f.state in ("half", "unclear")]
-        done = getattr(self, "change_" + what)(one)
+        done = self.any_change(one)
         now = time.monotonic()
         self.ended.update((n, now) for n in half if n not in MODEL.flows)
         self.steps += 1
@@ -504,9 +377,9 @@ def spread():
                                   (2, lambda k: k[:1], "destination"),
                                   (1, lambda k: (), "source")):
         groups = {}
-        for (name, eligible), place in MODEL.memo.items():
-            if len(name) == fields and len(eligible) > 1:
-                group = groups.setdefault((without(name), eligible, ":" in name[0]), [])
+        for (name, shares), place in MODEL.memo.items():
+            if len(name) == fields and len(shares[1]) > 1:
+                group = groups.setdefault((without(name), shares, ":" in name[0]), [])
                 group.append(place)
         several = [g for g in groups.values() if len(g) > 1]
         differ = sum(len(set(g)) > 1 for g in several)
