@@ -218,12 +218,14 @@ static void check_rules(const struct weir_config *old,
 	kvfree(vips);
 }
 
+/* Not written where it stands: packets read those services. */
 static void set_published(struct weir_config *cfg)
 {
 	u32 s;
 
 	for (s = 0; s < cfg->nr_services; s++)
-		cfg->services[s]->published = true;
+		if (!cfg->services[s]->published)
+			cfg->services[s]->published = true;
 	if (cfg->zones)
 		cfg->zones->published = true;
 }
