@@ -147,9 +147,10 @@ silence() {
 
 # A backend that comes back in time has lost nothing; by add or in a file.
 cancel() {
-	local words
+	local words before
 	web "drain-timeout $DRAIN"
 	flows
+	before=$(shown "S['COUNTERS']['SELECTIONS']")
 	drain weir backend del "$WEB" "$ADDR"
 	check "it can be added again" weir backend add "$WEB" "$ADDR"
 	is "and is a member as before" \
@@ -162,6 +163,7 @@ cancel() {
 	is "a file that has it cancels that, too" "$(shown "B[A]['STATE']")" active
 	past_deadline
 	all_stay "when the deadline would have been, nothing happens"
+	is "no flow was selected anew" "$(shown "S['COUNTERS']['SELECTIONS']")" "$before"
 	words=$(lab call tcp cli "$VIP" 80 n=40)
 	isnt "it gets new flows ($words)" "$(val "$OWNER" "$words")" 0
 	close_flows

@@ -91,6 +91,9 @@ leave() {
 	is "no drain: flows says it, too" "$(wjson "sorted({f['stay'] for f in J
 		if f['backend'] == '$(addr "$OWNER")'})" flows "$WEB")" '["failover"]'
 	lab mark > /dev/null
+	late "$OWNER" udp 53 "$(lab ends "u$F" "only=$OWNER" | cut -d' ' -f2)"
+	is "no drain: until a client sends something, what the primary says passes" \
+		"$(lab await 1 "payload == b'late' and src == VIP" cli)" 1
 	is "no drain: TCP of a healthy primary ends by a reset" \
 		"$(lab req "t$F" "only=$OWNER")" "reset=$TCPS"
 	is "no drain: which comes from the VIP" "$(lab count 'tcp and rst' cli) $(lab count \
@@ -168,6 +171,14 @@ turned_off() {
 	is "on again, with the same role in use: they stay" "$(lab req "u$F")" "$UDP"
 	weir service set "$WEB" failover-ratio 0.0
 	is "a flip by another ratio: they leave" "$(lab req "u$F")" b4=12
+	lab close "u$F" > /dev/null
+
+	pool "failover-ratio 0.5" "drain-on-failover off"
+	health down b1 b2 b3
+	flows_of_spares
+	weir backend del "$WEB" group main
+	is "failover turned off, for no primary is left: flows stay" "$(lab req "u$F")" "$UDP"
+	is "and the role is everybody's" "$(shown "S['ROLE']")" all
 	lab close "u$F" > /dev/null
 }
 
