@@ -31,7 +31,7 @@
 
 #define BLOCK			1024	/* slots */
 #define SLOT_FREE		U16_MAX	/* members are fewer: no position */
-#define WORK_PER_RESCHED	4096	/* arrivals */
+#define WORK_PER_RESCHED	4096
 #define ONE			BIT_ULL(32)	/* the mean wait */
 
 struct block {
@@ -49,9 +49,17 @@ size_t weir_rendezvous_scratch(u32 n)
 	return (BLOCK + (size_t)n) * sizeof(u64);
 }
 
+static void worked(struct block *b)
+{
+	if (++b->work >= WORK_PER_RESCHED) {
+		b->work = 0;
+		cond_resched();
+	}
+}
+
 /*
- * Random numbers of one member in one block: splitmix64. Blocks are so near each
- * other in the sequence that no block reaches the numbers of another.
+ * Random numbers of one member in one block: splitmix64. Blocks begin at states
+ * near each other, which are far more steps apart than any block takes.
  */
 static u32 draw(u64 *state)
 {
@@ -65,9 +73,9 @@ static u32 draw(u64 *state)
 
 /*
  * An exponential wait with mean ONE, from comparisons of integers alone (von
- * Neumann, 1951): numbers that start with @first fall n times in a row with
- * probability first^n / n!, so an even number of times with exp(-first). Each
- * time that it is an odd one, the wait is longer by ONE.
+ * Neumann, 1951): numbers that start with @first fall n times in a row, or more,
+ * with probability first^n / n!, so an even number of times with exp(-first).
+ * Each time that it is an odd one, the wait is longer by ONE.
  */
 static u64 draw_wait(u64 *state)
 {
@@ -129,10 +137,7 @@ static void fill_block(struct block *b, const u64 *seeds, u32 n, u32 sum)
 
 	for (b->free = b->len; b->free; until *= 2)
 		for (i = 0; i < n; i++) {
-			if (++b->work >= WORK_PER_RESCHED) {
-				b->work = 0;
-				cond_resched();
-			}
+			worked(b);
 			arrive(b, i, seeds[i] + b->first,
 			       until * b->members[i].weight);
 		}
@@ -147,6 +152,7 @@ void weir_rendezvous_fill(u16 *slots, u32 size,
 	u32 i, sum = 0;
 
 	for (i = 0; i < n; i++) {
+		worked(&b);
 		seeds[i] = weir_member_hash(&members[i], WEIR_HASH_CONTEST, key);
 		sum += members[i].weight;
 	}

@@ -43,7 +43,7 @@ spares() {		# WORDS: how many answers are of failover members
 }
 
 left() {		# flows that were selected anew since their backend's role is not in use
-	shown "sum(b['COUNTERS']['RESELECTED_FAILOVER'] for b in B.values())"
+	shown "S['COUNTERS']['RESELECTED_FAILOVER']"
 }
 
 verdict() {		# POOL PORT: what a lookup says of the first flow of OWNER there
@@ -161,6 +161,7 @@ flows_of_spares() {	# 12 UDP flows while failover members serve
 
 # With failover off everybody is a primary: whoever is healthy keeps his.
 turned_off() {
+	local before
 	pool "failover-ratio 0.5" "drain-on-failover off"
 	health down b1 b2 b3
 	flows_of_spares
@@ -176,9 +177,12 @@ turned_off() {
 	pool "failover-ratio 0.5" "drain-on-failover off"
 	health down b1 b2 b3
 	flows_of_spares
+	before=$(left)
 	weir backend del "$WEB" group main
-	is "failover turned off, for no primary is left: flows stay" "$(lab req "u$F")" "$UDP"
-	is "and the role is everybody's" "$(shown "S['ROLE']")" all
+	is "failover turned off, for no primary is left: the role is everybody's" \
+		"$(shown "S['ROLE']")" all
+	is "flows stay" "$(lab req "u$F")" "$UDP"
+	is "and were not selected anew to the same end" "$(left)" "$before"
 	lab close "u$F" > /dev/null
 }
 

@@ -292,6 +292,9 @@ def no_better():
     """Decision 17: an unhealthy backend is left only where there is a better one"""
     service(TWO, zonal_affinity="stay-within-zone", persistence="never-persist")
     mine = some_flows()
+    # While 1 is the only healthy one of its zone, so that fresh selection would give another
+    # place to some of them.
+    down(2)
     had = WIRE.places(mine)
     down(1, 2)
     got = WIRE.places(mine)
