@@ -28,6 +28,7 @@
 #include "netns.h"
 #include "packet.h"
 #include "reject.h"
+#include "session.h"
 #include "stay.h"
 
 /* What we remember of a flow, in the private area of the helper extension that
@@ -166,8 +167,14 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 
 	tuple.fragmented = weir_packet_fragmented(skb, tuple.family);
 	weir_choose(wn, cfg, match.service, &tuple, &choice);
-	if (!choice.backend)
+	if (!choice.backend) {
+		/* Removed lazily, by this packet: it must not come to life again
+		 * when its backend does (semantics 1.7).
+		 */
+		if (choice.has_session)
+			weir_session_end(wn, choice.at, &choice.session);
 		return when_empty(wn, match.service, skb, state);
+	}
 	dest = choice.backend->dest;
 	binding = dest->bindings[weir_class(tuple.proto)];
 	if (!weir_binding_attach(binding, ct))

@@ -115,6 +115,15 @@ void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
 				 confirm);
 }
 
+void weir_session_end(struct weir_net *wn, u32 at,
+		      const struct weir_session *session)
+{
+	struct weir_track *track = rcu_dereference(wn->track);
+
+	if (track && at < weir_track_size(track))
+		weir_track_drop(track, at, &session->key);
+}
+
 bool weir_session_usable(const struct weir_config *cfg,
 			 const struct weir_backend *be,
 			 const struct weir_tuple *tuple)

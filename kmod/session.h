@@ -81,6 +81,15 @@ void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
 			u32 at, const struct weir_backend *be, bool confirm);
 
 /**
+ * weir_session_end() - a session that may not go on, and nobody else to go to
+ * @at: where it was found
+ *
+ * Bottom halves off, RCU read lock.
+ */
+void weir_session_end(struct weir_net *wn, u32 at,
+		      const struct weir_session *session);
+
+/**
  * weir_session_usable() - may a session go on with its backend (semantics 1.7)?
  * @be: the session's backend
  * @tuple: a packet of it, original direction

@@ -252,6 +252,21 @@ bool weir_track_put(struct weir_track *track, const struct weir_session *session
 	return evicted;
 }
 
+void weir_track_drop(struct weir_track *track, u32 at,
+		     const struct weir_track_key *key)
+{
+	struct weir_track_set *set = &track->sets[at / WAYS];
+	struct weir_session *entry = &track->sessions[at];
+
+	spin_lock(&set->lock);
+	if (!memcmp(&entry->key, key, sizeof(*key))) {
+		write_seqcount_begin(&set->seq);
+		entry->dest = 0;
+		write_seqcount_end(&set->seq);
+	}
+	spin_unlock(&set->lock);
+}
+
 int weir_track_each(struct weir_track *track, u32 *at, u32 most, u32 now,
 		    int (*fn)(struct weir_session *session, void *arg),
 		    void *arg)

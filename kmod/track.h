@@ -116,6 +116,16 @@ bool weir_track_put(struct weir_track *track, const struct weir_session *session
 		    u32 now);
 
 /**
+ * weir_track_drop() - remove a session
+ * @at: from weir_track_find()
+ * @key: its key; if another one stands there by now, that stays
+ *
+ * Bottom halves off, RCU read lock.
+ */
+void weir_track_drop(struct weir_track *track, u32 at,
+		     const struct weir_track_key *key);
+
+/**
  * weir_track_each() - call @fn for sessions in use, from *@at on
  * @most: entries to look at
  * @fn: returns 0 to go on; else the walk stops with *@at at that entry. It may

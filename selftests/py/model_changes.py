@@ -37,7 +37,7 @@ class Changes:
 
     TIMES = {"health": 40, "flap": 5, "backend": 16, "back": 5, "rule": 10, "persistence": 5,
              "service": 4, "flush": 4, "expiry": 14, "weight": 4, "group": 5, "role": 4,
-             "policy": 5}
+             "policy": 5, "outage": 5}
 
     def __init__(self, rng, admin, model, conntrack):
         self.rng, self.admin, self.model, self.conntrack = rng, admin, model, conntrack
@@ -140,6 +140,17 @@ class Changes:
             for addr, up in before.items():
                 self.set_health(one, addr, up == back)
         return f"flap, role {one.role}"
+
+    def change_outage(self, one):
+        """All at once go down, or all come back."""
+        up = not any(m.up for m in one.members.values())
+        self.admin.begin()
+        for addr, member in sorted(one.members.items()):
+            self.admin.health(one.name, addr, "up" if up else "down")
+            member.up = up
+        self.admin.commit()
+        one.update()
+        return f"all {'up' if up else 'down'}, role {one.role}"
 
     def add(self, one, addr):
         group, weight = self.rng.choice(("default", "default", "spare")), self.rng.choice(WEIGHTS)
