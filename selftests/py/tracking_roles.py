@@ -7,6 +7,7 @@ tracking_roles.py CLI LB FARM FAMILY
 Table roles in tables/tracking.tbl, for every tracking mode, affinity and protocol.  As in
 tracking_life.py entries are made at a backend that fresh selection would not give.
 """
+import os
 import sys
 import time
 
@@ -18,7 +19,7 @@ from wire import KINDS, Pkt, Wire
 FAMILY = int(sys.argv[4])
 TIMES = 2               # clients of each kind in each service
 ISN = 5000              # of the backends
-DRAIN = 3               # seconds
+DRAIN = 3 * int(os.environ.get("WEIR_PATIENCE", "1"))     # seconds
 TABLE = tables.read()
 TRIED = tuple(k for k in KINDS if k != "ah")
 

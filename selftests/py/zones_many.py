@@ -55,11 +55,12 @@ def edges():
                       ("10.1.23.208", "even"), ("100.63.255.255", "all"), ("100.64.0.0", "far"),
                       ("100.64.62.127", "far"), ("100.64.62.128", "all"),
                       ("255.255.255.255", "all")):
-        same(f"{src} is in {zone}", lookup(ADMIN, first(4, 0, src), UDP)["ZONE"], zone or "")
-    for src, zone in (("::", None), ("fd00:1:1::", None), ("fd00:1:1::1", "odd"),
-                      ("fd00:1:1::7d0", "even"), ("fd00:1:1::7d1", None),
-                      ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None)):
-        same(f"{src} is in {zone}", lookup(ADMIN, first(6, 0, src), UDP)["ZONE"], zone or "")
+        same(f"{src} is in {zone}", lookup(ADMIN, first(4, 0, src), UDP).get("ZONE"), zone)
+    for src, zone in (("::", ""), ("fd00:1:1::", ""), ("fd00:1:1::1", "odd"),
+                      ("fd00:1:1::7d0", "even"), ("fd00:1:1::7d1", ""),
+                      ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "")):
+        same(f"{src} is in {zone or 'none'}", lookup(ADMIN, first(6, 0, src), UDP).get("ZONE"),
+             zone)
 
 
 def wire_clean():
