@@ -6,6 +6,7 @@
 #
 #   cli, load ==== lb, weir apply again and again ==== b1 b2 b3
 #
+# timeout: 500
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
