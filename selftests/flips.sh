@@ -24,6 +24,11 @@ n_flips() {
 	shown "B[B1]['N_FLIPS']"
 }
 
+# Without a process for each: a guest that is busy starts three in a second.
+flip() {		# up|down
+	[ "$(lab report lb "$WEB" "$B1" "health=$1")" = ok ] || fail "health $1 is refused"
+}
+
 under_load() {
 	local i due before digest flips words
 	web
@@ -38,9 +43,9 @@ under_load() {
 	before=$(generation) flips=$(n_flips)
 	due=${EPOCHREALTIME/./}
 	for ((i = 0; i < FLIPS; i += 2)); do
-		health down
+		flip down
 		until_us $((due += EVERY * 1000))
-		health up
+		flip up
 		until_us $((due += EVERY * 1000))
 	done
 	is "each change was published" $(($(generation) - before)) "$FLIPS"

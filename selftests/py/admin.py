@@ -91,9 +91,12 @@ class Admin(Weir):
         self.do("BACKEND_SET", {"SERVICE_NAME": name,
                                 "BACKEND": {**which, **attrs("BACKEND", {"health": word})}})
 
-    def report(self, name, addr, check=None, weight=None, state=None):
-        """What a health checker says: up or down, a weight, valid, missing, invalid, ..."""
+    def report(self, name, addr, check=None, weight=None, state=None, health=None):
+        """What a health checker says: up or down, a weight, valid, missing, invalid, ...; or
+        the operator's word."""
         words = {"ADDR": ip(addr)}
+        if health:
+            words["HEALTH"] = U8(H.consts["WEIR_HEALTH_" + health.upper()])
         if check:
             words["CHECK"] = U8(H.consts["WEIR_HEALTH_" + check.upper()])
         if weight is not None:

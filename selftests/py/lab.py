@@ -503,7 +503,7 @@ class Agent:
 
     def cmd_report(self, name, service, addr, weight="", **words):
         """report NAME SERVICE ADDR [check=up|down] [weight=N] [state=valid|missing|...]: what a
-        health checker would say."""
+        health checker would say; health=auto|up|down: what the operator would."""
         self.admin(name).report(service, addr, weight=int(weight) if weight else None, **words)
         return "ok"
 
