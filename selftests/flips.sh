@@ -6,6 +6,7 @@
 #
 #   cli, 50 new connections a second, connections that stay, UDP ==== lb ==== b1 b2 b3
 #
+# timeout: 500
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
