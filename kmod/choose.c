@@ -37,7 +37,6 @@ void weir_choose(struct weir_net *wn, const struct weir_config *cfg,
 	choice->has_session = false;
 	choice->kept = false;
 	choice->track_fields = weir_session_fields(svc, tuple);
-	choice->set = NULL;
 	choice->zonal = NULL;
 	if (from_session(wn, cfg, svc, tuple, choice))
 		return;
@@ -45,9 +44,8 @@ void weir_choose(struct weir_net *wn, const struct weir_config *cfg,
 	choice->slot = 0;
 	choice->key_fields = weir_select_fields(svc->opt.affinity, tuple);
 	choice->hash = weir_tuple_hash(tuple, choice->key_fields, &cfg->key);
-	choice->set = weir_set_of(cfg, svc, tuple->family, &tuple->src,
-				  &choice->zonal);
-	table = choice->set->table;
+	table = weir_set_of(cfg, svc, tuple->family, &tuple->src,
+			    &choice->zonal)->table;
 	if (!table)
 		return;
 	choice->slot = reciprocal_scale(choice->hash >> 32, table->size);

@@ -13,7 +13,6 @@ struct weir_backend;
 struct weir_config;
 struct weir_net;
 struct weir_service;
-struct weir_set;
 struct weir_tuple;
 struct weir_zonal;
 
@@ -28,7 +27,6 @@ struct weir_choice {
 	unsigned int key_fields;
 	u64 hash;
 	u32 slot;
-	const struct weir_set *set;	/* that it was chosen from */
 	const struct weir_zonal *zonal;	/* whose set it is, NULL: the service's */
 };
 

@@ -5,8 +5,6 @@
 #include <linux/errno.h>
 #include <linux/mutex.h>
 #include <linux/skbuff.h>
-#include <linux/string.h>
-#include <net/genetlink.h>
 #include <net/netlink.h>
 
 #include "commit.h"
@@ -26,31 +24,15 @@ struct report {
 	struct sk_buff_head events;	/* each with as many as fit */
 };
 
-static int put_event(struct sk_buff *skb, const struct weir_change_item *item)
-{
-	void *hdr = genlmsg_put(skb, 0, 0, &weir_family, 0, WEIR_CMD_EVENT);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	/* stamp_events() relies on GENERATION being the first. */
-	if (nla_put_u32(skb, WEIR_A_GENERATION, 0) ||
-	    (item && weir_fill_change(skb, WEIR_A_CHANGE, item))) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
 static void queue_event(struct report *report,
 			const struct weir_change_item *item)
 {
 	struct sk_buff *skb = skb_peek_tail(&report->events);
 
-	if (skb && !put_event(skb, item))
+	if (skb && !weir_event_put(skb, item))
 		return;
 	skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (skb && !put_event(skb, item)) {
+	if (skb && !weir_event_put(skb, item)) {
 		__skb_queue_tail(&report->events, skb);
 		return;
 	}
@@ -70,31 +52,14 @@ static void note_change(const struct weir_change_item *item, void *arg)
 		queue_event(report, item);
 }
 
-/* The generation is known only when the commit is done. */
-static void stamp_events(struct sk_buff *skb, u32 generation)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(skb);
-	int left = skb->len;
-
-	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
-		struct nlattr *attr = nlmsg_attrdata(nlh, GENL_HDRLEN);
-
-		memcpy(nla_data(attr), &generation, sizeof(generation));
-	}
-}
-
 static void send_events(struct net *net, struct report *report, u32 generation)
 {
 	struct sk_buff *skb;
 
-	while ((skb = __skb_dequeue(&report->events))) {
-		stamp_events(skb, generation);
-		genlmsg_multicast_netns(&weir_family, net, skb, 0, 0,
-					GFP_KERNEL);
-	}
-	/* As if their buffer had been full: they know to read anew. */
+	while ((skb = __skb_dequeue(&report->events)))
+		weir_event_send(net, skb, generation);
 	if (report->lost)
-		genl_set_err(&weir_family, net, 0, 0, -ENOBUFS);
+		weir_event_lost(net);
 }
 
 int weir_commit(struct weir_net *wn, struct weir_draft *draft, bool dry_run,
@@ -105,8 +70,7 @@ int weir_commit(struct weir_net *wn, struct weir_draft *draft, bool dry_run,
 				lockdep_is_held(&wn->lock))->generation;
 	struct report report = {
 		.reply = reply,
-		.listened = !dry_run &&
-			    genl_has_listeners(&weir_family, wn->net, 0),
+		.listened = !dry_run && weir_event_wanted(wn->net),
 	};
 	bool silent = !reply && !report.listened;
 	int err;

@@ -149,11 +149,6 @@ static bool rules_differ(const struct weir_service *a,
 	return false;
 }
 
-static int cmp_addr(const void *a, const void *b)
-{
-	return weir_addr_cmp(a, b);
-}
-
 /* The VIPs of services whose rules changed, ascending. @nr is their number, and
  * stays what it is when there is no memory for them.
  */
@@ -184,7 +179,7 @@ static struct weir_addr *changed_vips(const struct weir_config *old,
 		if (!vips)
 			return NULL;
 	}
-	sort(vips, n, sizeof(*vips), cmp_addr, NULL);
+	sort(vips, n, sizeof(*vips), weir_addr_order, NULL);
 	return vips;
 }
 
@@ -195,7 +190,7 @@ static bool has_vip(const struct weir_service *svc,
 
 	for (r = 0; r < svc->nr_rules; r++)
 		if (bsearch(&svc->rules[r].vip, vips, nr, sizeof(*vips),
-			    cmp_addr))
+			    weir_addr_order))
 			return true;
 	return false;
 }
@@ -365,7 +360,7 @@ static void change_zone(weir_change_fn fn, void *arg, u8 kind,
 {
 	struct weir_change_item item = {
 		.kind = kind,
-		.zone = zone->name,
+		.zone = zone,
 	};
 
 	if (fn)

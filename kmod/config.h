@@ -32,11 +32,11 @@ struct weir_config {
 
 /* One difference between two configurations; pointers live as long as the two
  * that were compared. At most one of rule, group, backend is set; none: the
- * service itself. Of a zone just its name is.
+ * service itself. A zone stands alone.
  */
 struct weir_change_item {
 	u8 kind;			/* enum weir_change */
-	const char *zone;
+	const struct weir_zone *zone;
 	const char *service;
 	const struct weir_rule *rule;
 	const struct weir_group *group;

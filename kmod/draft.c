@@ -214,28 +214,16 @@ void weir_draft_set_key(struct weir_draft *draft, const u8 *key)
 		draft->rekey = true;
 }
 
-/* None is no object, and the live one is kept where nothing differs. */
+/* None is no object. */
 static int finish_zones(struct weir_draft *draft, struct netlink_ext_ack *extack)
 {
-	struct weir_zones *zones = draft->zones, *was = live(draft)->zones;
-	u32 i;
-	int err;
+	struct weir_zones *zones = draft->zones;
 
 	if (!zones || zones->published)
 		return 0;
-	err = weir_zones_finish(zones, extack);
-	if (err)
-		return err;
-	if (zones->nr) {
-		if (!was || was->nr != zones->nr)
-			return 0;
-		for (i = 0; i < zones->nr; i++)
-			if (strcmp(zones->zones[i].name, was->zones[i].name) ||
-			    !weir_zone_equal(&zones->zones[i], &was->zones[i]))
-				return 0;
-		refcount_inc(&was->ref);
-	}
-	draft->zones = zones->nr ? was : NULL;
+	if (zones->nr)
+		return weir_zones_finish(zones, extack);
+	draft->zones = NULL;
 	weir_zones_put(zones);
 	return 0;
 }

@@ -265,22 +265,47 @@ int weir_fill_zonal(struct sk_buff *skb, int type,
 	return 0;
 }
 
-/* Of a zone that changed its name is enough: it may have more than fits. */
-static int put_changed_zone(struct sk_buff *skb, const char *name)
+u32 weir_count_objects(const struct weir_service *svc, enum weir_object object)
 {
-	struct nlattr *nest = nla_nest_start(skb, WEIR_CHANGE_A_ZONE);
+	switch (object) {
+	case WEIR_OBJECT_RULE:
+		return svc->nr_rules;
+	case WEIR_OBJECT_GROUP:
+		return svc->nr_groups;
+	case WEIR_OBJECT_BACKEND:
+		return svc->nr_backends;
+	case WEIR_OBJECT_ZONAL:
+		return svc->nr_zonals;
+	default:
+		return 1;
+	}
+}
 
-	if (!nest || nla_put_string(skb, WEIR_ZONE_A_NAME, name))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+int weir_fill_object(struct sk_buff *skb, const struct weir_service *svc,
+		     enum weir_object object, u32 i, bool flows)
+{
+	switch (object) {
+	case WEIR_OBJECT_RULE:
+		return weir_fill_rule(skb, WEIR_A_RULE, &svc->rules[i]);
+	case WEIR_OBJECT_GROUP:
+		return weir_fill_group(skb, WEIR_A_GROUP, &svc->groups[i]);
+	case WEIR_OBJECT_BACKEND:
+		return weir_fill_backend(skb, WEIR_A_BACKEND, &svc->backends[i],
+					 WEIR_FILL_STATE | WEIR_FILL_COUNTERS |
+					 (flows ? WEIR_FILL_FLOWS : 0));
+	case WEIR_OBJECT_ZONAL:
+		return weir_fill_zonal(skb, WEIR_A_ZONAL, &svc->zonals[i]);
+	default:
+		return weir_fill_service(skb, WEIR_A_SERVICE, svc);
+	}
 }
 
 static int put_changed_object(struct sk_buff *skb,
 			      const struct weir_change_item *item)
 {
+	/* Its name is enough: it may have more than fits. */
 	if (item->zone)
-		return put_changed_zone(skb, item->zone);
+		return weir_fill_zone(skb, WEIR_CHANGE_A_ZONE, item->zone, 0, 0);
 	if (item->rule)
 		return weir_fill_rule(skb, WEIR_CHANGE_A_RULE, item->rule);
 	if (item->group)

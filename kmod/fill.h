@@ -75,6 +75,29 @@ int weir_fill_zone(struct sk_buff *skb, int type, const struct weir_zone *zone,
 int weir_fill_zonal(struct sk_buff *skb, int type,
 		    const struct weir_zonal *zonal);
 
+/* What a service is made of, in the order of a dump. */
+enum weir_object {
+	WEIR_OBJECT_SERVICE,
+	WEIR_OBJECT_RULE,
+	WEIR_OBJECT_GROUP,
+	WEIR_OBJECT_BACKEND,
+	WEIR_OBJECT_ZONAL,
+
+	WEIR_NR_OBJECTS
+};
+
+/**
+ * weir_count_objects() - how many of that kind it has
+ */
+u32 weir_count_objects(const struct weir_service *svc, enum weir_object object);
+
+/**
+ * weir_fill_object() - the @i-th one, with its state and counters
+ * @flows: and flows, after weir_flow_count()
+ */
+int weir_fill_object(struct sk_buff *skb, const struct weir_service *svc,
+		     enum weir_object object, u32 i, bool flows);
+
 /**
  * weir_fill_reason() - a counter of packets that were not forwarded
  * @kernel: counted by the kernel's conntrack

@@ -59,17 +59,12 @@ static void drop_drained(struct weir_service *svc)
 	}
 }
 
-static int cmp_addr(const void *a, const void *b)
-{
-	return weir_addr_cmp(a, b);
-}
-
 /* Was it removed with "now"? */
 static bool has_ended(const struct weir_service *svc,
 		      const struct weir_addr *addr)
 {
 	return svc->nr_ended && bsearch(addr, svc->ended, svc->nr_ended,
-					sizeof(*svc->ended), cmp_addr);
+					sizeof(*svc->ended), weir_addr_order);
 }
 
 /* The deadline counts from the command (decision 4); one that drains keeps its own. */
@@ -109,7 +104,8 @@ int weir_finish_inherit(struct weir_service *svc,
 		weir_owner_get(svc->owner);
 	}
 	svc->eligible.role = was->eligible.role;
-	sort(svc->ended, svc->nr_ended, sizeof(*svc->ended), cmp_addr, NULL);
+	sort(svc->ended, svc->nr_ended, sizeof(*svc->ended), weir_addr_order,
+	     NULL);
 	drop_drained(svc);
 	for (i = 0; i < svc->nr_backends; i++) {
 		struct weir_backend *be = &svc->backends[i];

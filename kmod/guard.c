@@ -198,15 +198,21 @@ static bool has_rule(const struct weir_config *cfg,
 			       tuple->proto, ntohs(tuple->dport), &match);
 }
 
+/* A VIP that is no address of this router: where else could the packet go? */
+static bool is_lost(struct weir_net *wn, const struct weir_config *cfg,
+		    u8 family, const struct weir_addr *vip)
+{
+	return weir_index_is_vip(&cfg->index, family, vip) &&
+	       !weir_guard_is_local(wn, family, vip);
+}
+
 unsigned int weir_guard_no_rule(struct weir_net *wn,
 				const struct weir_config *cfg,
 				struct sk_buff *skb,
 				const struct nf_hook_state *state,
 				const struct weir_tuple *tuple)
 {
-	if (!weir_index_is_vip(&cfg->index, tuple->family, &tuple->dst))
-		return NF_ACCEPT;
-	if (weir_guard_is_local(wn, tuple->family, &tuple->dst))
+	if (!is_lost(wn, cfg, tuple->family, &tuple->dst))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_NO_RULE, skb, state);
 }
@@ -313,8 +319,7 @@ static unsigned int guard_unreadable(struct weir_net *wn,
 		memcpy(&vip, &ip_hdr(skb)->daddr, sizeof(struct in_addr));
 	else
 		memcpy(&vip, &ipv6_hdr(skb)->daddr, sizeof(struct in6_addr));
-	if (!weir_index_is_vip(&cfg->index, family, &vip) ||
-	    weir_guard_is_local(wn, family, &vip))
+	if (!is_lost(wn, cfg, family, &vip))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_INVALID, skb, state);
 }

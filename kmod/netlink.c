@@ -17,6 +17,7 @@
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
+#include <linux/string.h>
 #include <linux/weir.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
@@ -61,6 +62,8 @@ static u32 live_generation(const struct weir_net *wn)
 	rcu_read_unlock();
 	return generation;
 }
+
+static struct genl_family weir_family;
 
 static struct sk_buff *reply_new(struct genl_info *info, size_t size,
 				 void **hdr)
@@ -404,6 +407,16 @@ static int dump_result(const struct sk_buff *skb, int err)
 	return err;
 }
 
+/* @err: something of the message did not fit. */
+static int end_message(struct sk_buff *skb, void *hdr, int err)
+{
+	if (err)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return err;
+}
+
 static int put_flow(const struct weir_flow *flow, void *arg)
 {
 	struct flow_sink *sink = arg;
@@ -411,13 +424,10 @@ static int put_flow(const struct weir_flow *flow, void *arg)
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(sink->skb, WEIR_A_GENERATION, sink->generation) ||
-	    weir_fill_flow(sink->skb, WEIR_A_FLOW, flow)) {
-		genlmsg_cancel(sink->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(sink->skb, hdr);
-	return 0;
+	return end_message(sink->skb, hdr,
+			   nla_put_u32(sink->skb, WEIR_A_GENERATION,
+				       sink->generation) ?:
+			   weir_fill_flow(sink->skb, WEIR_A_FLOW, flow));
 }
 
 static int put_session(const struct weir_session_view *session, void *arg)
@@ -427,13 +437,11 @@ static int put_session(const struct weir_session_view *session, void *arg)
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(sink->skb, WEIR_A_GENERATION, sink->generation) ||
-	    weir_fill_session(sink->skb, WEIR_A_SESSION, session)) {
-		genlmsg_cancel(sink->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(sink->skb, hdr);
-	return 0;
+	return end_message(sink->skb, hdr,
+			   nla_put_u32(sink->skb, WEIR_A_GENERATION,
+				       sink->generation) ?:
+			   weir_fill_session(sink->skb, WEIR_A_SESSION,
+					     session));
 }
 
 static int flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -465,16 +473,6 @@ static int flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_result(skb, err);
 }
 
-enum object {
-	OBJECT_SERVICE,
-	OBJECT_RULE,
-	OBJECT_GROUP,
-	OBJECT_BACKEND,
-	OBJECT_ZONAL,
-
-	NR_OBJECTS
-};
-
 /* The next object to say. When the configuration changes between two calls the
  * indices may miss or repeat some, and the kernel flags the dump as interrupted.
  */
@@ -487,39 +485,19 @@ struct config_dump {
 	bool begun;
 };
 
-static u32 count_objects(const struct weir_service *svc, enum object object)
+/* A message of the configuration begins; NULL when there is no room. */
+static void *begin_config(struct sk_buff *skb, struct netlink_callback *cb,
+			  u32 generation)
 {
-	switch (object) {
-	case OBJECT_RULE:
-		return svc->nr_rules;
-	case OBJECT_GROUP:
-		return svc->nr_groups;
-	case OBJECT_BACKEND:
-		return svc->nr_backends;
-	case OBJECT_ZONAL:
-		return svc->nr_zonals;
-	default:
-		return 1;
-	}
-}
+	void *hdr = put_dump(skb, cb, WEIR_CMD_CONFIG_GET);
 
-static int put_object(struct sk_buff *skb, const struct weir_service *svc,
-		      enum object object, u32 i, bool flows)
-{
-	switch (object) {
-	case OBJECT_RULE:
-		return weir_fill_rule(skb, WEIR_A_RULE, &svc->rules[i]);
-	case OBJECT_GROUP:
-		return weir_fill_group(skb, WEIR_A_GROUP, &svc->groups[i]);
-	case OBJECT_BACKEND:
-		return weir_fill_backend(skb, WEIR_A_BACKEND, &svc->backends[i],
-					 WEIR_FILL_STATE | WEIR_FILL_COUNTERS |
-					 (flows ? WEIR_FILL_FLOWS : 0));
-	case OBJECT_ZONAL:
-		return weir_fill_zonal(skb, WEIR_A_ZONAL, &svc->zonals[i]);
-	default:
-		return weir_fill_service(skb, WEIR_A_SERVICE, svc);
-	}
+	if (!hdr)
+		return NULL;
+	genl_dump_check_consistent(cb, hdr);
+	if (!nla_put_u32(skb, WEIR_A_GENERATION, generation))
+		return hdr;
+	genlmsg_cancel(skb, hdr);
+	return NULL;
 }
 
 static int dump_object(struct sk_buff *skb, struct netlink_callback *cb,
@@ -527,19 +505,14 @@ static int dump_object(struct sk_buff *skb, struct netlink_callback *cb,
 		       bool flows)
 {
 	const struct config_dump *dump = (struct config_dump *)cb->ctx;
-	void *hdr = put_dump(skb, cb, WEIR_CMD_CONFIG_GET);
+	void *hdr = begin_config(skb, cb, generation);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	genl_dump_check_consistent(cb, hdr);
-	if (nla_put_u32(skb, WEIR_A_GENERATION, generation) ||
-	    nla_put_string(skb, WEIR_A_SERVICE_NAME, svc->name) ||
-	    put_object(skb, svc, dump->object, dump->index, flows)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return end_message(skb, hdr,
+			   nla_put_string(skb, WEIR_A_SERVICE_NAME, svc->name) ?:
+			   weir_fill_object(skb, svc, dump->object, dump->index,
+					    flows));
 }
 
 static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
@@ -549,8 +522,8 @@ static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
 	struct config_dump *dump = (struct config_dump *)cb->ctx;
 	int err;
 
-	for (; dump->object < NR_OBJECTS; dump->object++, dump->index = 0)
-		for (; dump->index < count_objects(svc, dump->object);
+	for (; dump->object < WEIR_NR_OBJECTS; dump->object++, dump->index = 0)
+		for (; dump->index < weir_count_objects(svc, dump->object);
 		     dump->index++) {
 			err = dump_object(skb, cb, svc, generation, flows);
 			if (err)
@@ -564,18 +537,13 @@ static int dump_zone(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct weir_zone *zone, u32 n, u32 generation)
 {
 	const struct config_dump *dump = (struct config_dump *)cb->ctx;
-	void *hdr = put_dump(skb, cb, WEIR_CMD_CONFIG_GET);
+	void *hdr = begin_config(skb, cb, generation);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	genl_dump_check_consistent(cb, hdr);
-	if (nla_put_u32(skb, WEIR_A_GENERATION, generation) ||
-	    weir_fill_zone(skb, WEIR_A_ZONE, zone, dump->prefix, n)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return end_message(skb, hdr,
+			   weir_fill_zone(skb, WEIR_A_ZONE, zone, dump->prefix,
+					  n));
 }
 
 /* A zone takes as many messages as its prefixes need. */
@@ -772,7 +740,7 @@ static const struct genl_multicast_group weir_groups[] = {
 };
 
 /* resv_start_op is 0: everything is validated strictly. */
-struct genl_family weir_family __ro_after_init = {
+static struct genl_family weir_family __ro_after_init = {
 	.name		= WEIR_GENL_NAME,
 	.version	= WEIR_GENL_VERSION,
 	.netnsok	= true,
@@ -782,6 +750,47 @@ struct genl_family weir_family __ro_after_init = {
 	.mcgrps		= weir_groups,
 	.n_mcgrps	= ARRAY_SIZE(weir_groups),
 };
+
+/*
+ * Events
+ */
+
+bool weir_event_wanted(struct net *net)
+{
+	return genl_has_listeners(&weir_family, net, 0);
+}
+
+int weir_event_put(struct sk_buff *skb, const struct weir_change_item *item)
+{
+	void *hdr = genlmsg_put(skb, 0, 0, &weir_family, 0, WEIR_CMD_EVENT);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	/* weir_event_send() relies on GENERATION being the first: it is known only
+	 * when the commit is done.
+	 */
+	return end_message(skb, hdr, nla_put_u32(skb, WEIR_A_GENERATION, 0) ?:
+			   (item ? weir_fill_change(skb, WEIR_A_CHANGE, item) :
+				   0));
+}
+
+void weir_event_send(struct net *net, struct sk_buff *skb, u32 generation)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(skb);
+	int left = skb->len;
+
+	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
+		struct nlattr *attr = nlmsg_attrdata(nlh, GENL_HDRLEN);
+
+		memcpy(nla_data(attr), &generation, sizeof(generation));
+	}
+	genlmsg_multicast_netns(&weir_family, net, skb, 0, 0, GFP_KERNEL);
+}
+
+void weir_event_lost(struct net *net)
+{
+	genl_set_err(&weir_family, net, 0, 0, -ENOBUFS);
+}
 
 int weir_netlink_init(void)
 {

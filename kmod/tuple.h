@@ -61,6 +61,12 @@ struct weir_tuple {
  */
 int weir_addr_cmp(const struct weir_addr *a, const struct weir_addr *b);
 
+/* The same, as sort() and bsearch() call it. */
+static inline int weir_addr_order(const void *a, const void *b)
+{
+	return weir_addr_cmp(a, b);
+}
+
 /**
  * weir_select_fields() - how many fields choose the backend (semantics 1.3)
  * @affinity: enum weir_affinity; a value out of range counts as NONE

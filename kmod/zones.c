@@ -56,7 +56,6 @@ struct weir_zones *weir_zones_clone(const struct weir_zones *old)
 		struct weir_zone *to = &zones->zones[i];
 
 		*to = *from;
-		to->max = from->nr;
 		to->prefixes = kvmalloc_array(from->nr, sizeof(*to->prefixes),
 					      GFP_KERNEL_ACCOUNT);
 		if (!to->prefixes)
@@ -203,7 +202,6 @@ int weir_zones_add(struct weir_zones *zones, const char *name,
 	kvfree(zone->prefixes);
 	zone->prefixes = room;
 	zone->nr += n;
-	zone->max = zone->nr;
 	return 0;
 }
 

@@ -29,7 +29,7 @@ struct weir_zone_record {
 struct weir_zone {
 	char name[WEIR_NAME_MAX + 1];
 	struct weir_zone_prefix *prefixes;	/* ascending once finished */
-	u32 nr, max;
+	u32 nr;
 };
 
 struct weir_zones {
