@@ -46,7 +46,7 @@ write_files() {
 }
 
 under_load() {
-	local i words bad=0 before
+	local i bad=0 before
 	weir apply "$TMP/one" > /dev/null
 	load_up "t$F" cli tcp "$VIP" 80 conns=8 every=0.2
 	load_up "n$F" cli new "$VIP" 80 conns=2 every=0.1
@@ -59,14 +59,7 @@ under_load() {
 	done
 	is "a hundred applies under load succeed" "$bad" 0
 	is "each was published" "$(($(generation) - before))" 100
-	for i in t n u; do
-		words=$(load_down "$i$F")
-		is "load $i: every exchange was answered ($words)" \
-			"$(val ok "$words")" "$(val sent "$words")"
-		is "load $i: nothing lost, moved, reset or refused" "$(val lost "$words") $(val \
-			moved "$words") $(val reset "$words") $(val refused "$words")" "0 0 0 0"
-	done
-	drops_are "nothing was dropped" none
+	loads_lost_nothing t n u
 	is "nothing went to a backend of another service" \
 		"$(lab count 'dport in (80, 53)' b3)" 0
 }

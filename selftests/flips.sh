@@ -31,7 +31,7 @@ flip() {		# up|down
 }
 
 under_load() {
-	local i due before digest flips words
+	local i due before digest flips
 	web
 	digest=$(digest)
 	load_up "n$F" cli new "$VIP" 80 conns=10 every=0.2
@@ -54,14 +54,7 @@ under_load() {
 	between "the last one was seconds ago" "$(shown "B[B1]['FLIPPED']")" 0 \
 		$((10 * ${WEIR_PATIENCE:-1}))
 	is "the table is the first one again" "$(digest)" "$digest"
-	for i in n t u; do
-		words=$(load_down "$i$F")
-		is "load $i: every exchange was answered ($words)" \
-			"$(val ok "$words")" "$(val sent "$words")"
-		is "load $i: nothing lost, moved, reset or refused" "$(val lost "$words") $(val \
-			moved "$words") $(val reset "$words") $(val refused "$words")" "0 0 0 0"
-	done
-	drops_are "nothing was dropped" none
+	loads_lost_nothing n t u
 }
 
 until_us() {		# MICROSECONDS: of the clock

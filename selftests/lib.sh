@@ -625,6 +625,19 @@ late() {		# BACKEND KIND SPORT DPORT WORD...: a packet of it, for the client
 		data=late "$@" > /dev/null
 }
 
+# The loads of this family end; all that they asked was answered, and nothing was dropped.
+loads_lost_nothing() {	# NAME...
+	local i words
+	for i; do
+		words=$(load_down "$i$F")
+		is "load $i: every exchange was answered ($words)" \
+			"$(val ok "$words")" "$(val sent "$words")"
+		is "load $i: nothing lost, moved, reset or refused" "$(val lost "$words") $(val \
+			moved "$words") $(val reset "$words") $(val refused "$words")" "0 0 0 0"
+	done
+	drops_are "nothing was dropped" none
+}
+
 generation() {		# how many configurations have been published
 	weir save > "$TMP/saved"
 	wjson "J['generation']" apply --dry-run "$TMP/saved"

@@ -345,21 +345,25 @@ static void dump_config(const struct nlmsghdr *to)
 	weir_config_free(&config);
 }
 
+static void put_addr_text(struct nlmsghdr *nlh, uint16_t type, const char *text)
+{
+	struct weir_addr addr;
+
+	weir_parse_addr(text, &addr);
+	weir_put_addr(nlh, type, &addr);
+}
+
 static void put_flow(struct nlmsghdr *nlh, uint16_t type, uint8_t proto,
 		     const char *src, const char *dst, const char *backend,
 		     uint8_t stay)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, type);
-	struct weir_addr addr;
 
 	mnl_attr_put_strz(nlh, WEIR_FLOW_A_SERVICE_NAME, "web");
 	mnl_attr_put_u8(nlh, WEIR_FLOW_A_PROTO, proto);
-	weir_parse_addr(src, &addr);
-	weir_put_addr(nlh, WEIR_FLOW_A_SRC, &addr);
-	weir_parse_addr(dst, &addr);
-	weir_put_addr(nlh, WEIR_FLOW_A_DST, &addr);
-	weir_parse_addr(backend, &addr);
-	weir_put_addr(nlh, WEIR_FLOW_A_BACKEND, &addr);
+	put_addr_text(nlh, WEIR_FLOW_A_SRC, src);
+	put_addr_text(nlh, WEIR_FLOW_A_DST, dst);
+	put_addr_text(nlh, WEIR_FLOW_A_BACKEND, backend);
 	if (proto == 6 || proto == 17) {
 		mnl_attr_put_u16(nlh, WEIR_FLOW_A_SPORT, 40000);
 		mnl_attr_put_u16(nlh, WEIR_FLOW_A_DPORT, 80);
@@ -378,19 +382,15 @@ static void put_session(struct nlmsghdr *nlh, uint16_t type, uint8_t fields,
 			const char *src, const char *dst, const char *backend)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, type);
-	struct weir_addr addr;
 
 	mnl_attr_put_strz(nlh, WEIR_SESSION_A_SERVICE_NAME, "web");
 	mnl_attr_put_u8(nlh, WEIR_SESSION_A_FIELDS, fields);
-	weir_parse_addr(src, &addr);
-	weir_put_addr(nlh, WEIR_SESSION_A_SRC, &addr);
-	weir_parse_addr(dst, &addr);
+	put_addr_text(nlh, WEIR_SESSION_A_SRC, src);
 	if (fields > 1)
-		weir_put_addr(nlh, WEIR_SESSION_A_DST, &addr);
+		put_addr_text(nlh, WEIR_SESSION_A_DST, dst);
 	if (fields > 2)
 		mnl_attr_put_u8(nlh, WEIR_SESSION_A_PROTO, 17);
-	weir_parse_addr(backend, &addr);
-	weir_put_addr(nlh, WEIR_SESSION_A_BACKEND, &addr);
+	put_addr_text(nlh, WEIR_SESSION_A_BACKEND, backend);
 	mnl_attr_put_u32(nlh, WEIR_SESSION_A_EXPIRES, 3000 + fields);
 	mnl_attr_put_u8(nlh, WEIR_SESSION_A_CONFIRMED, fields < 3);
 	mnl_attr_nest_end(nlh, nest);

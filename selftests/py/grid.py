@@ -7,9 +7,12 @@ another one (by having just that one healthy), so that an arrival tells a hit fr
 """
 from admin import Admin, rule
 from tables import AFFINITIES, TRACKINGS
-from wire import backend, client, vip
+from verdict import ok
+from wire import KINDS, Pkt, backend, client, vip
 
 BACKENDS = 8
+ISN = 5000              # of the backends
+TRIED = tuple(k for k in KINDS if k != "ah")
 
 
 class Cell:
@@ -27,6 +30,15 @@ class Cell:
                  and r["affinity"] in ("*", self.affinity)]
         assert len(found) == 1, f"{len(found)} rows for {self.title}"
         return found[0]
+
+
+class Flow:
+    """What one client sends to one service; TCP in mid-stream."""
+
+    def __init__(self, source, cell, kind):
+        self.cell, self.kind = cell, kind
+        flags = {"flags": "PA", "ack": ISN, "data": b"data"} if kind == "tcp" else {}
+        self.packet = Pkt(kind, source, cell.vip, 3000, 80, **flags)
 
 
 class Grid:
@@ -102,3 +114,40 @@ class Grid:
                 self.healthy(addr)
                 act(mine)
         self.healthy()
+
+    # Flows of new clients ---------------------------------------------------------------------
+
+    def say(self, name, condition, detail=""):
+        return ok(f"IPv{self.family}: {name}", condition, detail)
+
+    def flows(self, times, cells=None, kinds=TRIED):
+        """So many of each kind in each service."""
+        return [Flow(self.fresh_client(), cell, kind) for cell in cells or self.cells
+                for kind in kinds for _ in range(times)]
+
+    def places(self, mine):
+        return self.wire.places([f.packet for f in mine])
+
+    def pinned(self, times):
+        """New flows at backends that fresh selection would not give, now that all are healthy."""
+        mine = self.flows(times)
+        fresh = self.learn([f.packet for f in mine])
+        pins = self.pins(fresh)
+
+        def act(some):
+            got = self.places([mine[i] for i in some])
+            assert set(got) == {pins[some[0]]}, f"flows went to {set(got)}"
+
+        self.at(pins, act)
+        return mine, fresh, pins
+
+    def judge(self, name, mine, got, wants):
+        """One verdict for each service and protocol; a want is an address or a set of them."""
+        for cell in self.cells:
+            for kind in TRIED:
+                here = [(g, w) for f, g, w in zip(mine, got, wants)
+                        if f.cell is cell and f.kind == kind]
+                if here:
+                    self.say(f"{cell.title}: {kind}: {name}",
+                             all(g in w if isinstance(w, set) else g == w for g, w in here),
+                             f"(arrived at, wanted): {here}")

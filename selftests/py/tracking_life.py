@@ -10,23 +10,17 @@ tables/tracking.tbl.
 import sys
 
 import tables
-from grid import Grid
-from verdict import ok, run, same
+from grid import ISN, TRIED, Grid
+from verdict import run, same
 from weirnl import U8, H
-from wire import KINDS, Pkt, Wire, reply
+from wire import Pkt, Wire, reply
 
 FAMILY = int(sys.argv[4])
 TIMES = 3               # clients of each kind in each service
-ISN = 5000              # of the backends
 TABLE = tables.read()
 WIRE = Wire(*sys.argv[1:4])
 GRID = Grid(WIRE, FAMILY)
 OLD = GRID.backends[2]
-TRIED = tuple(k for k in KINDS if k != "ah")
-
-
-def say(name, condition, detail=""):
-    return ok(f"IPv{FAMILY}: {name}", condition, detail)
 
 
 def event(name):
@@ -35,45 +29,15 @@ def event(name):
     return f"{row['removed']} {row['when']}"
 
 
-class Flow:
-    def __init__(self, cell, kind):
-        self.cell, self.kind = cell, kind
-        flags = {"flags": "PA", "ack": ISN, "data": b"data"} if kind == "tcp" else {}
-        self.packet = Pkt(kind, GRID.fresh_client(), cell.vip, 3000, 80, **flags)
+say, places, judge = GRID.say, GRID.places, GRID.judge
 
 
 def flows(cells=None, kinds=TRIED):
-    return [Flow(cell, kind) for cell in cells or GRID.cells for kind in kinds
-            for _ in range(TIMES)]
-
-
-def places(mine):
-    return WIRE.places([f.packet for f in mine])
+    return GRID.flows(TIMES, cells, kinds)
 
 
 def pinned():
-    """New flows at backends that fresh selection would not give, now that all are healthy."""
-    mine = flows()
-    fresh = GRID.learn([f.packet for f in mine])
-    pins = GRID.pins(fresh)
-
-    def act(some):
-        got = places([mine[i] for i in some])
-        assert set(got) == {pins[some[0]]}, f"flows went to {set(got)}"
-
-    GRID.at(pins, act)
-    return mine, fresh, pins
-
-
-def judge(name, mine, got, wants):
-    """One verdict for each service and protocol."""
-    for cell in GRID.cells:
-        for kind in TRIED:
-            here = [(g, w) for f, g, w in zip(mine, got, wants)
-                    if f.cell is cell and f.kind == kind]
-            if here:
-                say(f"{cell.title}: {kind}: {name}", all(g == w for g, w in here),
-                    f"(arrived at, wanted): {here}")
+    return GRID.pinned(TIMES)
 
 
 # 1.7 ---------------------------------------------------------------------------------------

@@ -13,19 +13,13 @@ import time
 
 import tables
 from grid import Grid
-from verdict import ok, run, same
-from wire import KINDS, Pkt, Wire
+from verdict import run, same
+from wire import Wire
 
 FAMILY = int(sys.argv[4])
 TIMES = 2               # clients of each kind in each service
-ISN = 5000              # of the backends
 DRAIN = 3 * int(os.environ.get("WEIR_PATIENCE", "1"))     # seconds
 TABLE = tables.read()
-TRIED = tuple(k for k in KINDS if k != "ah")
-
-
-def say(name, condition, detail=""):
-    return ok(f"IPv{FAMILY}: {name}", condition, detail)
 
 
 def event(name):
@@ -82,44 +76,15 @@ GRID = Roles(WIRE, FAMILY)
 PINS, SICK, SPARE = GRID.backends[:2], GRID.backends[3], GRID.backends[4:]
 
 
-class Flow:
-    def __init__(self, cell, kind):
-        self.cell, self.kind = cell, kind
-        flags = {"flags": "PA", "ack": ISN, "data": b"data"} if kind == "tcp" else {}
-        self.packet = Pkt(kind, GRID.fresh_client(), cell.vip, 3000, 80, **flags)
+say, places, judge = GRID.say, GRID.places, GRID.judge
 
 
 def flows():
-    return [Flow(cell, kind) for cell in GRID.cells for kind in TRIED for _ in range(TIMES)]
-
-
-def places(mine):
-    return WIRE.places([f.packet for f in mine])
+    return GRID.flows(TIMES)
 
 
 def pinned():
-    """New flows at primaries that fresh selection would not give, now that all are healthy."""
-    mine = flows()
-    fresh = GRID.learn([f.packet for f in mine])
-    pins = GRID.pins(fresh)
-
-    def act(some):
-        got = places([mine[i] for i in some])
-        assert set(got) == {pins[some[0]]}, f"flows went to {set(got)}"
-
-    GRID.at(pins, act)
-    return mine, fresh, pins
-
-
-def judge(name, mine, got, wants):
-    """One verdict for each service and protocol; a want is an address or a set of them."""
-    for cell in GRID.cells:
-        for kind in TRIED:
-            here = [(g, w) for f, g, w in zip(mine, got, wants)
-                    if f.cell is cell and f.kind == kind]
-            say(f"{cell.title}: {kind}: {name}",
-                all(g in w if isinstance(w, set) else g == w for g, w in here),
-                f"(arrived at, wanted): {here}")
+    return GRID.pinned(TIMES)
 
 
 def drain_on():

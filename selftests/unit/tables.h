@@ -277,4 +277,40 @@ static inline struct table same_set(const struct table *t)
 	return u;
 }
 
+/* The same set, in whatever order and with whatever indices it came, makes the
+ * same table. Frees @a. */
+static inline void check_order(struct table a,
+			       void (*fill)(struct table *t,
+					    const siphash_key_t *key))
+{
+	siphash_key_t key = unit_key();
+	struct table b = same_set(&a);
+
+	deal_indices(&b);
+	shuffle(&b);
+	qsort(b.members, b.n, sizeof(*b.members), compare);
+	fill(&a, &key);
+	fill(&b, &key);
+	assert_int_equal(differing(&a, &b), 0);
+	assert_true(digest(&a) == digest(&b));
+	free_table(&a);
+	free_table(&b);
+}
+
+/* The CPU is offered at least once for every 8192 slots of work, and not much
+ * more work is done than @most times the slots. */
+static inline void check_work(u32 n, u32 size, enum profile p, u32 most,
+			      void (*fill)(struct table *t,
+					   const siphash_key_t *key))
+{
+	struct table t = rack(n, size, AF_INET);
+	siphash_key_t key = unit_key();
+
+	weigh(&t, p);
+	weir_shim_rescheds = 0;
+	fill(&t, &key);
+	assert_in_range(weir_shim_rescheds, size / 8192, size / 4096 * most);
+	free_table(&t);
+}
+
 #endif /* WEIR_UNIT_TABLES_H */
