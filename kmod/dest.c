@@ -38,6 +38,7 @@ void weir_owner_put(struct weir_owner *owner)
 static void free_dest(struct weir_dest *dest)
 {
 	free_percpu(dest->counters);
+	kfree(dest->probe);
 	weir_owner_put(dest->owner);
 	kfree(dest);
 }

@@ -20,6 +20,7 @@
 
 struct weir_binding;
 struct weir_net;
+struct weir_probe;
 
 /* A binding's timeouts are indexed by the states of one protocol. */
 enum weir_class {
@@ -56,6 +57,7 @@ struct weir_dest {
 	bool healthy;
 	u32 nr_flips;		/* how often that changed, */
 	unsigned long flipped;	/* and when it did last: jiffies */
+	struct weir_probe *probe;	/* the last one, NULL if none was reported */
 	u32 nr_flows;		/* scratch of weir_flow_count(), weir_net.lock */
 	struct weir_counters __percpu *counters;
 	struct weir_binding *bindings[WEIR_NR_CLASSES];

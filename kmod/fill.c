@@ -6,6 +6,7 @@
 #include <linux/jiffies.h>
 #include <linux/skbuff.h>
 #include <linux/socket.h>
+#include <linux/timekeeping.h>
 #include <net/netlink.h>
 
 #include "config.h"
@@ -13,6 +14,7 @@
 #include "fill.h"
 #include "flows.h"
 #include "lookup.h"
+#include "report.h"
 #include "service.h"
 #include "session.h"
 #include "stats.h"
@@ -175,6 +177,17 @@ static int put_flips(struct sk_buff *skb, const struct weir_dest *dest)
 				(jiffies - flipped) / HZ) : 0;
 }
 
+static int put_probe(struct sk_buff *skb, const struct weir_probe *probe)
+{
+	if (!probe)
+		return 0;
+	return nla_put_u8(skb, WEIR_BACKEND_A_PROBE_PASSED, probe->passed) ?:
+	       nla_put_u32(skb, WEIR_BACKEND_A_PROBE_RUN, probe->run) ?:
+	       nla_put_string(skb, WEIR_BACKEND_A_PROBE_TEXT, probe->text) ?:
+	       nla_put_u32(skb, WEIR_BACKEND_A_PROBE_AGE,
+			   ktime_get_boottime_seconds() - probe->when);
+}
+
 static int put_backend_state(struct sk_buff *skb, const struct weir_backend *be,
 			     unsigned int flags)
 {
@@ -187,6 +200,8 @@ static int put_backend_state(struct sk_buff *skb, const struct weir_backend *be,
 	     put_flips(skb, be->dest) ||
 	     (be->draining &&
 	      nla_put_u32(skb, WEIR_BACKEND_A_DRAIN_LEFT, drain_left(be)))))
+		return -EMSGSIZE;
+	if ((flags & WEIR_FILL_PROBE) && put_probe(skb, be->dest->probe))
 		return -EMSGSIZE;
 	if ((flags & WEIR_FILL_FLOWS) &&
 	    nla_put_u32(skb, WEIR_BACKEND_A_N_FLOWS, be->dest->nr_flows))
@@ -292,6 +307,7 @@ int weir_fill_object(struct sk_buff *skb, const struct weir_service *svc,
 	case WEIR_OBJECT_BACKEND:
 		return weir_fill_backend(skb, WEIR_A_BACKEND, &svc->backends[i],
 					 WEIR_FILL_STATE | WEIR_FILL_COUNTERS |
+					 WEIR_FILL_PROBE |
 					 (flows ? WEIR_FILL_FLOWS : 0));
 	case WEIR_OBJECT_ZONAL:
 		return weir_fill_zonal(skb, WEIR_A_ZONAL, &svc->zonals[i]);
@@ -312,7 +328,7 @@ static int put_changed_object(struct sk_buff *skb,
 		return weir_fill_group(skb, WEIR_CHANGE_A_GROUP, item->group);
 	if (item->backend)
 		return weir_fill_backend(skb, WEIR_CHANGE_A_BACKEND,
-					 item->backend, 0);
+					 item->backend, WEIR_FILL_PROBE);
 	return 0;
 }
 

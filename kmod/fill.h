@@ -31,6 +31,7 @@ struct weir_zone;
 #define WEIR_FILL_STATE		BIT(0)
 #define WEIR_FILL_COUNTERS	BIT(1)
 #define WEIR_FILL_FLOWS		BIT(2)	/* after weir_flow_count() */
+#define WEIR_FILL_PROBE		BIT(3)	/* weir_net.lock held */
 
 /**
  * weir_fill_service() - options, state and counters of a published service

@@ -17,26 +17,54 @@
 #include "service.h"
 #include "set.h"
 
-/* Only *new* backends begin down when a line comes (decision 14). */
-static void inherit_check(struct weir_backend *be,
-			  const struct weir_backend *old, bool line_is_new)
+/* What a line did to the results of probes. */
+enum line { LINE_STAYS, LINE_IS_NEW, LINE_IS_GONE };
+
+static enum line line_of(const struct weir_service *svc,
+			 const struct weir_service *was)
 {
-	if (be->check == WEIR_HEALTH_AUTO)
-		be->check = old->check;
-	if (be->check == WEIR_HEALTH_AUTO && line_is_new)
+	if (!svc->health_check == !was->health_check)
+		return LINE_STAYS;
+	return svc->health_check ? LINE_IS_NEW : LINE_IS_GONE;
+}
+
+/* Results may have come in while the draft was open: the live ones hold. Only *new*
+ * backends begin down when a line comes (decision 14), however long ago there was
+ * another one.
+ */
+static void inherit_check(struct weir_backend *be,
+			  const struct weir_backend *old, enum line line)
+{
+	if (be->check_said)
+		return;
+	be->check = line == LINE_IS_GONE ? WEIR_HEALTH_AUTO : old->check;
+	if (be->check == WEIR_HEALTH_AUTO && line == LINE_IS_NEW)
 		be->check = WEIR_HEALTH_UP;
+}
+
+/* The same of weights; what the operator configured is the draft's. */
+static void inherit_weight(struct weir_backend *be,
+			   const struct weir_backend *old, enum line line)
+{
+	u16 configured = be->weight.configured;
+
+	if (be->weight_said)
+		return;
+	be->weight = old->weight;
+	be->weight.configured = configured;
+	if (line != LINE_IS_GONE)
+		return;
+	be->weight.state = WEIR_WEIGHT_STATE_NONE;
+	be->weight.reported = 0;
+	be->weight.has_report = false;
 }
 
 /* From the live version: what a backend that stays has beside its configuration. */
 static void inherit_backend(struct weir_backend *be,
-			    const struct weir_backend *old, bool line_is_new)
+			    const struct weir_backend *old, enum line line)
 {
-	inherit_check(be, old, line_is_new);
-	if (be->weight.state == WEIR_WEIGHT_STATE_NONE) {
-		be->weight.state = old->weight.state;
-		be->weight.reported = old->weight.reported;
-		be->weight.has_report = old->weight.has_report;
-	}
+	inherit_check(be, old, line);
+	inherit_weight(be, old, line);
 	if (be->dest || old->port != be->port)
 		return;
 	be->dest = old->dest;
@@ -69,7 +97,7 @@ static bool has_ended(const struct weir_service *svc,
 
 /* The deadline counts from the command (decision 4); one that drains keeps its own. */
 static int drain(struct weir_service *svc, const struct weir_backend *old,
-		 bool line_is_new)
+		 enum line line)
 {
 	struct weir_backend be = *old;
 
@@ -84,7 +112,7 @@ static int drain(struct weir_service *svc, const struct weir_backend *old,
 	}
 	if (weir_drain_is_over(&be))
 		return 0;
-	inherit_check(&be, old, line_is_new);
+	inherit_check(&be, old, line);
 	weir_dest_get(be.dest);
 	if (!weir_backend_insert(svc, &be))
 		return 0;
@@ -95,7 +123,7 @@ static int drain(struct weir_service *svc, const struct weir_backend *old,
 int weir_finish_inherit(struct weir_service *svc,
 			const struct weir_service *was)
 {
-	bool line_is_new = svc->health_check && !was->health_check;
+	enum line line = line_of(svc, was);
 	u32 i;
 	int err = 0;
 
@@ -113,12 +141,12 @@ int weir_finish_inherit(struct weir_service *svc,
 			weir_backend_find(was, &be->addr, be->family);
 
 		if (old)
-			inherit_backend(be, old, line_is_new);
+			inherit_backend(be, old, line);
 	}
 	for (i = 0; i < was->nr_backends && !err; i++)
 		if (!weir_backend_find(svc, &was->backends[i].addr,
 				       was->backends[i].family))
-			err = drain(svc, &was->backends[i], line_is_new);
+			err = drain(svc, &was->backends[i], line);
 	return err;
 }
 
@@ -204,6 +232,8 @@ static void derive_backends(struct weir_service *svc)
 	for (i = 0; i < svc->nr_backends; i++) {
 		struct weir_backend *be = &svc->backends[i];
 
+		be->check_said = false;
+		be->weight_said = false;
 		be->healthy = is_healthy(svc, be);
 		be->failover = is_failover(svc, be);
 		svc->nr_draining += be->draining;

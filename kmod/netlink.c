@@ -37,6 +37,7 @@
 #include "parse.h"
 #include "policy.h"
 #include "refuse.h"
+#include "report.h"
 #include "request.h"
 #include "session.h"
 #include "stats.h"
@@ -260,6 +261,13 @@ static int txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
 	/* Whoever does not make room for the answer has still changed it all. */
 	reply_send(reply, hdr, info, 0);
 	return 0;
+}
+
+static int report_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return weir_report_take(weir_net(genl_info_net(info)),
+				genlmsg_data(info->genlhdr),
+				genlmsg_len(info->genlhdr), info->extack);
 }
 
 /* A socket that is closed takes along what it has staged. */
@@ -733,6 +741,9 @@ static const struct genl_ops weir_ops[] = {
 	  .flags = GENL_UNS_ADMIN_PERM,
 	  .policy = weir_policy_flow, .maxattr = WEIR_A_MAX },
 	{ .cmd = WEIR_CMD_COUNTER_GET, .dumpit = counter_get_dumpit },
+	{ .cmd = WEIR_CMD_REPORT, .doit = report_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_report, .maxattr = WEIR_A_MAX },
 };
 
 static const struct genl_multicast_group weir_groups[] = {

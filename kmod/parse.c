@@ -641,6 +641,10 @@ int weir_parse_backend(const struct nlattr *nest, const char *service,
 				   &be->weight.configured, extack);
 	if (!err)
 		err = parse_report(tb, label, &be->weight, extack);
+	if (tb[WEIR_BACKEND_A_REPORTED] || tb[WEIR_BACKEND_A_WEIGHT_STATE])
+		be->weight_said = true;
+	if (tb[WEIR_BACKEND_A_CHECK])
+		be->check_said = true;
 	if (!err && tb[WEIR_BACKEND_A_HEALTH])
 		err = parse_choice(tb[WEIR_BACKEND_A_HEALTH], &backend_health,
 				   label, &be->health, extack);

@@ -48,6 +48,7 @@ static const struct nla_policy nest_group_name[WEIR_GROUP_A_MAX + 1] = {
 	[WEIR_GROUP_A_NAME]	= TEXT,
 };
 
+/* All that any command takes. */
 const struct nla_policy weir_nest_backend[WEIR_BACKEND_A_MAX + 1] = {
 	[WEIR_BACKEND_A_ADDR]	= ADDR,
 	[WEIR_BACKEND_A_GROUP]	= TEXT,
@@ -57,6 +58,35 @@ const struct nla_policy weir_nest_backend[WEIR_BACKEND_A_MAX + 1] = {
 	[WEIR_BACKEND_A_CHECK]	= { .type = NLA_U8 },
 	[WEIR_BACKEND_A_WEIGHT_STATE] = { .type = NLA_U8 },
 	[WEIR_BACKEND_A_REPORTED] = { .type = NLA_U32 },
+	[WEIR_BACKEND_A_PROBE_PASSED] = { .type = NLA_U8 },
+	[WEIR_BACKEND_A_PROBE_RUN] = { .type = NLA_U32 },
+	[WEIR_BACKEND_A_PROBE_TEXT] = TEXT,
+};
+
+static const struct nla_policy nest_backend_values[WEIR_BACKEND_A_MAX + 1] = {
+	[WEIR_BACKEND_A_ADDR]	= ADDR,
+	[WEIR_BACKEND_A_GROUP]	= TEXT,
+	[WEIR_BACKEND_A_PORT]	= { .type = NLA_U16 },
+	[WEIR_BACKEND_A_WEIGHT]	= { .type = NLA_U32 },
+	[WEIR_BACKEND_A_HEALTH]	= { .type = NLA_U8 },
+	[WEIR_BACKEND_A_CHECK]	= { .type = NLA_U8 },
+	[WEIR_BACKEND_A_WEIGHT_STATE] = { .type = NLA_U8 },
+	[WEIR_BACKEND_A_REPORTED] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy nest_backend_report[WEIR_BACKEND_A_MAX + 1] = {
+	[WEIR_BACKEND_A_ADDR]	= ADDR,
+	[WEIR_BACKEND_A_CHECK]	= { .type = NLA_U8 },
+	[WEIR_BACKEND_A_WEIGHT_STATE] = { .type = NLA_U8 },
+	[WEIR_BACKEND_A_REPORTED] = { .type = NLA_U32 },
+	[WEIR_BACKEND_A_PROBE_PASSED] = { .type = NLA_U8 },
+	[WEIR_BACKEND_A_PROBE_RUN] = { .type = NLA_U32 },
+	[WEIR_BACKEND_A_PROBE_TEXT] = TEXT,
+};
+
+const struct nla_policy weir_nest_report[WEIR_REPORT_A_MAX + 1] = {
+	[WEIR_REPORT_A_SERVICE_NAME] = TEXT,
+	[WEIR_REPORT_A_BACKEND]	= NLA_POLICY_NESTED(nest_backend_report),
 };
 
 /* One backend, or all of a group. */
@@ -114,7 +144,7 @@ const struct nla_policy weir_policy_group_del[WEIR_A_MAX + 1] = {
 
 const struct nla_policy weir_policy_backend[WEIR_A_MAX + 1] = {
 	[WEIR_A_SERVICE_NAME]	= TEXT,
-	[WEIR_A_BACKEND]	= NLA_POLICY_NESTED(weir_nest_backend),
+	[WEIR_A_BACKEND]	= NLA_POLICY_NESTED(nest_backend_values),
 };
 
 const struct nla_policy weir_policy_backend_del[WEIR_A_MAX + 1] = {
@@ -144,4 +174,8 @@ const struct nla_policy weir_policy_lookup[WEIR_A_MAX + 1] = {
 const struct nla_policy weir_policy_flow[WEIR_A_MAX + 1] = {
 	[WEIR_A_SERVICE_NAME]	= TEXT,
 	[WEIR_A_BACKEND]	= NLA_POLICY_NESTED(nest_backend_addr),
+};
+
+const struct nla_policy weir_policy_report[WEIR_A_MAX + 1] = {
+	[WEIR_A_REPORT]		= NLA_POLICY_NESTED(weir_nest_report),
 };

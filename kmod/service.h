@@ -77,6 +77,9 @@ struct weir_backend {
 	u8 check;		/* enum weir_health, the checker's last result */
 	u16 port;		/* host order, 0 keeps the packet's */
 	struct weir_weight weight;
+	/* Said in the draft that this is in, and not inherited. */
+	bool check_said;
+	bool weight_said;
 	char group[WEIR_NAME_MAX + 1];
 	/* Removed, but what is tracked may go on until then; not configured any
 	 * more, and in no set.

@@ -191,6 +191,12 @@ static void put_checked(struct nlmsghdr *nlh, const struct weir_backend *backend
 			mnl_attr_put_u32(nlh, WEIR_BACKEND_A_REPORTED,
 					 atoi(words[2]));
 	}
+	if (fake_find("FAKE_PROBES", text, words)) {
+		mnl_attr_put_u8(nlh, WEIR_BACKEND_A_PROBE_PASSED, atoi(words[1]));
+		mnl_attr_put_u32(nlh, WEIR_BACKEND_A_PROBE_RUN, atoi(words[2]));
+		mnl_attr_put_u32(nlh, WEIR_BACKEND_A_PROBE_AGE, atoi(words[3]));
+		mnl_attr_put_strz(nlh, WEIR_BACKEND_A_PROBE_TEXT, words[4]);
+	}
 	if (fake_find("FAKE_FLIPS", text, words)) {
 		mnl_attr_put_u32(nlh, WEIR_BACKEND_A_N_FLIPS, atoi(words[1]));
 		if (*words[2])

@@ -26,6 +26,7 @@
  *	FAKE_DRAINING="ADDR MILLISECONDS"...	these were removed
  *	FAKE_REPORTS="ADDR WORD [WEIGHT]"...	what the checker says
  *	FAKE_FLIPS="ADDR N [SECONDS]"...	how often the health changed
+ *	FAKE_PROBES="ADDR PASSED RUN AGE TEXT"...	the last probe
  *	FAKE_SLOTS="ADDR N"...	the share of the table
  *	FAKE_ZONE="ZONE [WORD]"	what a lookup says of the client; - is absent, . empty
  *	FAKE_STAY=WORD		what it says of the existing flow

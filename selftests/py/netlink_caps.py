@@ -27,6 +27,7 @@ WRITES = [
     ("BACKEND_DEL", {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11")}),
     ("ZONE_ADD", {"ZONE": {"NAME": "a"}}), ("ZONE_DEL", {"ZONE": {"NAME": "a"}}),
     ("TXN_BEGIN", {}), ("TXN_COMMIT", {}), ("TXN_ABORT", {}), ("FLOW_FLUSH", {}), ("LOOKUP", PACKET),
+    ("REPORT", {"REPORT": {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11", CHECK=U8(2))}}),
 ]
 
 

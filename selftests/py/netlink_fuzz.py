@@ -69,6 +69,22 @@ class Source:
             WEIGHT=lambda: U32(r.choice([0, 1, 1000, 1001])), HEALTH=lambda: U8(r.randrange(4)),
             CHECK=lambda: U8(r.randrange(4)))
 
+    def zone(self):
+        r = self.r
+        records = b"".join(bytes([r.choice([0, 96, 104, 120, 128, 129])]) + bytes(10) + b"\xff\xff" +
+                           bytes([10, r.randrange(3), 0, 0]) for _ in range(r.choice([0, 1, 2, 40])))
+        return {"NAME": r.choice(NAMES)} | ({"PREFIXES": records} if records else {})
+
+    def report(self):
+        """A few of them, as pairs: an attribute that is repeated."""
+        r = self.r
+        return [("REPORT", {"SERVICE_NAME": r.choice(NAMES[:3]), "BACKEND": {"ADDR": ip(r.choice(BACKENDS))} | self.some(
+            CHECK=lambda: U8(r.randrange(4)), WEIGHT_STATE=lambda: U8(r.randrange(6)),
+            REPORTED=lambda: U32(r.choice([0, 1, 1000, 1001])), PROBE_PASSED=lambda: U8(r.choice([0, 1, 1, 2])),
+            PROBE_RUN=lambda: U32(r.randrange(2**32)),
+            PROBE_TEXT=lambda: r.choice(["", "HTTP 200", "x" * 63, "x" * 64, "\n"]))})
+            for _ in range(r.choice([1, 1, 2, 30]))]
+
     def packet(self):
         r = self.r
         return {"SRC": ip(r.choice(BACKENDS)), "DST": ip(r.choice(ADDRS)), "PROTO": U8(r.choice([1, 6, 17, 58, 132, 255])),
@@ -77,9 +93,11 @@ class Source:
     def attrs(self, command):
         r = self.r
         top = {}
+        if command == "REPORT":
+            return self.report()
         if command.split("_")[0] in ("SERVICE", "RULE", "GROUP", "BACKEND", "FLOW", "CONFIG"):
             top["SERVICE_NAME"] = r.choice(NAMES[:3] * 3 + NAMES)
-        for word in ("SERVICE", "RULE", "GROUP", "BACKEND"):
+        for word in ("SERVICE", "RULE", "GROUP", "BACKEND", "ZONE"):
             if command.startswith(word + "_") and command != "SERVICE_DEL":
                 top[word] = getattr(self, word.lower())()
         if command == "LOOKUP":
@@ -90,7 +108,7 @@ class Source:
 
     def request(self):
         r = self.r
-        command = r.choice(COMMANDS + ["SERVICE_ADD", "RULE_ADD", "BACKEND_ADD", "BACKEND_ADD"] * 2)
+        command = r.choice(COMMANDS + ["SERVICE_ADD", "RULE_ADD", "BACKEND_ADD", "BACKEND_ADD", "REPORT"] * 2)
         body = encode(self.attrs(command))
         for _ in range(r.choice([0, 0, 1, 1, 1, 2, 3])):
             body = self.change(body)
@@ -228,6 +246,8 @@ def main():
     ok("what they left can be read", True)
     for name in services:
         weir.do("SERVICE_DEL", {"SERVICE_NAME": name})
+    for name in {a["ZONE"]["NAME"] for a in weir.config() if "ZONE" in a}:
+        weir.do("ZONE_DEL", {"ZONE": {"NAME": name}})
     ok("and removed", weir.config() == [])
 
 

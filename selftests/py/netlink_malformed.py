@@ -179,6 +179,9 @@ GOOD = [
                            "SPORT": U16(1), "DPORT": U16(80), "SYN": True}}),
     ("CONFIG_GET", {"SERVICE_NAME": "web", "WITH_FLOWS": True}),
     ("FLOW_GET", {"BACKEND": backend("10.2.0.11")}), ("COUNTER_GET", {}),
+    ("REPORT", {"REPORT": {"SERVICE_NAME": "web", "BACKEND": backend(
+        "10.2.0.11", CHECK=U8(2), REPORTED=U32(3), PROBE_PASSED=U8(0), PROBE_RUN=U32(2),
+        PROBE_TEXT="HTTP 503")}}),
 ]
 
 

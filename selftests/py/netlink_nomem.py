@@ -15,6 +15,13 @@ WEB = {"SERVICE_NAME": "web"}
 EXPECTED = (errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN)
 
 
+def start():
+    """The usual service, with a health-check: else nobody may report."""
+    weir = usual()
+    weir.do("SERVICE_SET", {**WEB, "SERVICE": {"HEALTH_CHECK": "http"}})
+    return weir
+
+
 def many():
     """A transaction that is put together without faults."""
     weir = Weir()
@@ -38,6 +45,8 @@ COMMANDS = [
     ("BACKEND_ADD", {**WEB, "BACKEND": backend("10.2.0.14")}, Weir),
     ("BACKEND_SET", {**WEB, "BACKEND": {"GROUP": "east", "HEALTH": U8(2)}}, Weir),
     ("BACKEND_DEL", {**WEB, "BACKEND": backend("10.2.0.12")}, Weir),
+    ("REPORT", {"REPORT": {**WEB, "BACKEND": backend("10.2.0.11", CHECK=U8(2), PROBE_PASSED=U8(0))}},
+     Weir),
     ("TXN_BEGIN", {}, Weir),
     ("TXN_COMMIT", {}, many),
     ("TXN_COMMIT", {"DRY_RUN": True}, many),
@@ -61,8 +70,12 @@ def set_up():
 
 
 def configuration(weir):
-    """What is configured, without what is derived from it and without generations."""
-    return repr([{k: v for k, v in m.items() if k != "GENERATION"} for m in weir.config()])
+    """What is configured, without generations and without what probes found."""
+    out = [{k: v for k, v in m.items() if k != "GENERATION"} for m in weir.config()]
+    for message in out:
+        for name in [n for n in message.get("BACKEND", {}) if n.startswith("PROBE_")]:
+            del message["BACKEND"][name]
+    return repr(out)
 
 
 def attempt(weir, cmd, attrs, nth):
@@ -88,7 +101,7 @@ def attempt(weir, cmd, attrs, nth):
 
 def each_allocation(cmd, attrs, prepare):
     """Fails the first, the second, ... allocation of the command, until it has no more."""
-    usual()
+    start()
     weir = prepare()
     attempt(weir, cmd, attrs, 0)
     whole = configuration(Weir())
@@ -96,7 +109,7 @@ def each_allocation(cmd, attrs, prepare):
     wrong, ends, nth = [], {}, 0
     while nth < 2000:
         nth += 1
-        before = configuration(usual())
+        before = configuration(start())
         weir = prepare()
         injected, ended = attempt(weir, cmd, attrs, nth)
         after = configuration(Weir())

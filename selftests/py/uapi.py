@@ -111,7 +111,7 @@ def test_kinds():
             kind = H.kind(upper(s["name-prefix"] + a["name"]))
             want = {"binary": "bytes", "pad": "bytes"}.get(a["type"], a["type"])
             if a["type"] == "nest":
-                want = "nest of " + SETS[a["nested-attributes"]]["enum-name"].replace("-", "_")
+                want = "nest of " + whole_set(a["nested-attributes"])["enum-name"].replace("-", "_")
             if kind != want and not (kind == "u64" and a["type"] == "pad"):
                 wrong.append((a["name"], kind, want))
         same(f"{enum}: the comments name the spec's types", wrong, [])
@@ -246,6 +246,7 @@ GOOD = {
     "zone": ("ZONE_ADD", "ZONE", {"NAME": "a", "PREFIXES": bytes(17)}),
     "packet": ("LOOKUP", "PACKET", {"SRC": ip("10.1.0.1"), "DST": ip("203.0.113.9"),
                                     "PROTO": U8(6)}),
+    "backend-report": ("REPORT", "BACKEND", {"ADDR": ip("10.2.0.99"), "PROBE_PASSED": U8(1)}),
 }
 INTS = {"u8": U8, "u16": U16, "u32": U32, "u64": U64}
 
@@ -296,6 +297,8 @@ def try_bounds(weir, nest, name, attribute):
         attrs = {outer: {**base, upper(name): value}}
         if nest not in ("zone", "packet"):
             attrs["SERVICE_NAME"] = "web"
+        if nest == "backend-report":
+            attrs = {"REPORT": attrs}
         refused = attempt(weir, cmd, attrs)
         shown = value if len(value) < 20 else f"{len(value)} bytes"
         # A value in range may still not be supported, or be the wrong one here.

@@ -8,6 +8,7 @@
 #include "why.h"
 
 #define SLOTS_PER_BACKEND	100	/* below, shares differ by a percent */
+#define INTERVALS_SILENT	3	/* of probes, and nobody probes */
 #define PACKETS_UNANSWERED	3	/* so many, and silence is no accident */
 
 static void check_eligible(struct weir_check_state *state,
@@ -55,6 +56,39 @@ static void check_answers(struct weir_check_state *state,
 			  "unless its clients expect no answer: it is dead, or its answers do not pass this router",
 			  "ip route replace default via ROUTER  # on the backend");
 	}
+}
+
+/* Is there somebody who checks? */
+static void check_checker(struct weir_check_state *state,
+			  const struct weir_service *service)
+{
+	struct weir_healthcheck line;
+	uint32_t youngest = UINT32_MAX;
+	char what[WEIR_TEXT];
+	struct weir_err err;
+	unsigned int i;
+
+	for (i = 0; i < service->n_backends; i++) {
+		const struct weir_opts *opts = &service->backends[i].opts;
+
+		if (weir_opts_has(opts, WEIR_BACKEND_A_PROBE_PASSED) &&
+		    opts->num[WEIR_BACKEND_A_PROBE_AGE] < youngest)
+			youngest = opts->num[WEIR_BACKEND_A_PROBE_AGE];
+	}
+	if (!service->n_backends || !service->opts.str || !*service->opts.str ||
+	    weir_healthcheck_read(&line, service->opts.str, &err))
+		return;
+	if (youngest == UINT32_MAX)
+		weir_text(what, "service %s: it has a health-check, and no result was reported",
+			  service->name);
+	else
+		weir_text(what, "service %s: its last result of a probe was reported %u s ago",
+			  service->name, youngest);
+	if (youngest > INTERVALS_SILENT * line.interval)
+		weir_find(state, WEIR_WARNING, what,
+			  "nobody seems to check: results stay as they are, and new backends stay down",
+			  "systemctl start weir-healthd");
+	weir_healthcheck_free(&line);
 }
 
 static void check_rules(struct weir_check_state *state,
@@ -237,6 +271,7 @@ void weir_check_services(struct weir_check_state *state)
 
 		check_eligible(state, service);
 		check_answers(state, service);
+		check_checker(state, service);
 		check_rules(state, service);
 		if (service->opts.num[WEIR_SERVICE_A_WEIGHTING] ==
 		    WEIR_WEIGHTING_ON)

@@ -74,6 +74,10 @@ static weir_policy backend_policy = {
 	[WEIR_BACKEND_A_DRAIN_LEFT] = U32,
 	[WEIR_BACKEND_A_N_FLIPS] = U32,
 	[WEIR_BACKEND_A_FLIPPED] = U32,
+	[WEIR_BACKEND_A_PROBE_PASSED] = U8,
+	[WEIR_BACKEND_A_PROBE_RUN] = U32,
+	[WEIR_BACKEND_A_PROBE_TEXT] = STRING,
+	[WEIR_BACKEND_A_PROBE_AGE] = U32,
 };
 
 static weir_policy zone_policy = {
@@ -208,6 +212,8 @@ int weir_decode_backend(const struct nlattr *a, struct weir_backend *backend)
 	weir_attr_addr(&attrs, WEIR_BACKEND_A_ADDR, &backend->addr);
 	if (fill_counters(attrs.a[WEIR_BACKEND_A_COUNTERS], &backend->counters))
 		return -1;
+	weir_attr_str(&attrs, WEIR_BACKEND_A_PROBE_TEXT, backend->probe_text,
+		      sizeof(backend->probe_text));
 	fill_opts(&attrs, backend_policy, &backend->opts, WEIR_BACKEND_A_GROUP);
 	return 0;
 }

@@ -16,44 +16,63 @@
 
 enum kind { ALONE, NUMBER, TEXT, PATH, ADDR, DEVICE, VIP };
 
-static const char *const protocols[] = {
-	"tcp", "ssl", "http", "https", "http2", "grpc", "grpc-tls"
+/* In the order of enum weir_hc_protocol. */
+static const struct {
+	const char *word;
+	uint16_t port;			/* 0: none by default */
+} protocols[] = {
+	{ "tcp", 80 }, { "ssl", 443 }, { "http", 80 }, { "https", 443 },
+	{ "http2", 443 }, { "grpc", 0 }, { "grpc-tls", 0 },
+};
+
+#define BARE	(1 << WEIR_HC_TCP | 1 << WEIR_HC_SSL)
+#define WEB	(1 << WEIR_HC_HTTP | 1 << WEIR_HC_HTTPS | 1 << WEIR_HC_HTTP2)
+#define GRPC	(1 << WEIR_HC_GRPC | 1 << WEIR_HC_GRPC_TLS)
+#define TLS	(1 << WEIR_HC_SSL | 1 << WEIR_HC_HTTPS | 1 << WEIR_HC_HTTP2 | \
+		 1 << WEIR_HC_GRPC_TLS)
+#define EVERY	(BARE | WEB | GRPC)
+
+enum {
+	PORT, PATH_, HOST, REQUEST, RESPONSE, SERVICE, PROXY_HEADER, WEIGHTS, VIA,
+	SOURCE, MARK, DEV, VERIFY, INTERVAL, TIMEOUT, HEALTHY, UNHEALTHY,
 };
 
 static const struct param {
 	const char *word;
 	enum kind kind;
 	uint32_t min, max;
+	unsigned int with;		/* protocols that know it, a bit for each */
 } params[] = {
-	{ "port", NUMBER, 1, 65535 },
-	{ "path", PATH, 0, 0 },
-	{ "host", TEXT, 0, 0 },
-	{ "request", TEXT, 0, 0 },
-	{ "response", TEXT, 0, 0 },
-	{ "service", TEXT, 0, 0 },
-	{ "proxy-header", ALONE, 0, 0 },
-	{ "weights", ALONE, 0, 0 },
-	{ "via", VIP, 0, 0 },
-	{ "source", ADDR, 0, 0 },
-	{ "mark", NUMBER, 0, UINT32_MAX },
-	{ "dev", DEVICE, 0, 0 },
-	{ "verify", ALONE, 0, 0 },
-	{ "interval", NUMBER, 1, 300 },
-	{ "timeout", NUMBER, 1, 300 },
-	{ "healthy", NUMBER, 1, 10 },
-	{ "unhealthy", NUMBER, 1, 10 },
+	[PORT] = { "port", NUMBER, 1, 65535, EVERY },
+	[PATH_] = { "path", PATH, 0, 0, WEB },
+	[HOST] = { "host", TEXT, 0, 0, WEB | GRPC | TLS },
+	[REQUEST] = { "request", TEXT, 0, 0, BARE },
+	[RESPONSE] = { "response", TEXT, 0, 0, BARE | WEB },
+	[SERVICE] = { "service", TEXT, 0, 0, GRPC },
+	[PROXY_HEADER] = { "proxy-header", ALONE, 0, 0, BARE | WEB },
+	[WEIGHTS] = { "weights", ALONE, 0, 0, WEB },
+	[VIA] = { "via", VIP, 0, 0, EVERY },
+	[SOURCE] = { "source", ADDR, 0, 0, EVERY },
+	[MARK] = { "mark", NUMBER, 0, UINT32_MAX, EVERY },
+	[DEV] = { "dev", DEVICE, 0, 0, EVERY },
+	[VERIFY] = { "verify", ALONE, 0, 0, TLS },
+	[INTERVAL] = { "interval", NUMBER, 1, 300, EVERY },
+	[TIMEOUT] = { "timeout", NUMBER, 1, 300, EVERY },
+	[HEALTHY] = { "healthy", NUMBER, 1, 10, EVERY },
+	[UNHEALTHY] = { "unhealthy", NUMBER, 1, 10, EVERY },
 };
 
 /* What was said, for the rules that join two of them. */
 struct said {
 	uint32_t seen;			/* a bit for each of params */
 	uint32_t number[COUNT(params)];
+	const char *text[COUNT(params)];
 };
 
 const char *weir_healthcheck_word(bool first, unsigned int i)
 {
 	if (first)
-		return i < COUNT(protocols) ? protocols[i] : NULL;
+		return i < COUNT(protocols) ? protocols[i].word : NULL;
 	return i < COUNT(params) ? params[i].word : NULL;
 }
 
@@ -134,8 +153,22 @@ static int check_value(const char *object, const struct param *param,
 	return 0;
 }
 
+/* Which protocols know it, for a message. */
+static const char *list_with(unsigned int with, char *buf, size_t size)
+{
+	unsigned int i;
+	size_t n = 0;
+
+	for (i = 0; i < COUNT(protocols) && n < size; i++)
+		if (with & 1u << i)
+			n += snprintf(buf + n, size - n, "%s%s", n ? ", " : "",
+				      protocols[i].word);
+	return buf;
+}
+
 static int parse_params(const char *object, unsigned int n, char **word,
-			struct said *said, struct weir_err *err)
+			unsigned int protocol, struct said *said,
+			struct weir_err *err)
 {
 	unsigned int i;
 	char text[300];
@@ -148,6 +181,13 @@ static int parse_params(const char *object, unsigned int n, char **word,
 					    "%s: health-check: %s: unknown option; options are %s",
 					    object, weir_quote(word[i]),
 					    list(false, text, sizeof(text)));
+		if (!(params[p].with & 1u << protocol))
+			return weir_err_set(err, WEIR_ERR_VALUE,
+					    "%s: health-check: %s: %s does not know it, but %s",
+					    object, params[p].word,
+					    protocols[protocol].word,
+					    list_with(params[p].with, text,
+						      sizeof(text)));
 		if (said->seen & 1u << p)
 			return weir_err_set(err, WEIR_ERR_VALUE,
 					    "%s: health-check: %s is given twice",
@@ -162,28 +202,56 @@ static int parse_params(const char *object, unsigned int n, char **word,
 		if (check_value(object, &params[p], word[i], &said->number[p],
 				err))
 			return -1;
+		said->text[p] = word[i];
 	}
 	return 0;
 }
 
-static uint32_t number_of(const struct said *said, const char *word,
-			  uint32_t dflt)
+static uint32_t number_of(const struct said *said, unsigned int p, uint32_t dflt)
 {
-	int p = find(word);
-
 	return said->seen & 1u << p ? said->number[p] : dflt;
 }
 
-static int check_line(const char *object, unsigned int n, char **word,
-		      struct weir_err *err)
+static bool is_said(const struct said *said, unsigned int p)
 {
-	uint32_t interval, timeout;
+	return said->seen & 1u << p;
+}
+
+/* Texts go on pointing into WORD. */
+static void fill(struct weir_healthcheck *hc, unsigned int protocol,
+		 const struct said *said)
+{
+	hc->protocol = protocol;
+	hc->port = number_of(said, PORT, protocols[protocol].port);
+	hc->path = is_said(said, PATH_) ? said->text[PATH_] : "/";
+	hc->host = said->text[HOST];
+	hc->request = said->text[REQUEST];
+	hc->response = said->text[RESPONSE];
+	hc->service = said->text[SERVICE];
+	hc->proxy_header = is_said(said, PROXY_HEADER);
+	hc->weights = is_said(said, WEIGHTS);
+	hc->via_vip = is_said(said, VIA);
+	hc->verify = is_said(said, VERIFY);
+	if (is_said(said, SOURCE))
+		weir_parse_addr(said->text[SOURCE], &hc->source);
+	hc->has_mark = is_said(said, MARK);
+	hc->mark = number_of(said, MARK, 0);
+	hc->dev = said->text[DEV];
+	hc->interval = number_of(said, INTERVAL, 5);
+	hc->timeout = number_of(said, TIMEOUT, 5);
+	hc->healthy = number_of(said, HEALTHY, 2);
+	hc->unhealthy = number_of(said, UNHEALTHY, 2);
+}
+
+static int check_line(const char *object, unsigned int n, char **word,
+		      struct weir_healthcheck *hc, struct weir_err *err)
+{
 	struct said said = { 0 };
 	unsigned int i, protocol;
 	char text[100];
 
 	for (protocol = 0; protocol < COUNT(protocols); protocol++)
-		if (!strcmp(protocols[protocol], word[0]))
+		if (!strcmp(protocols[protocol].word, word[0]))
 			break;
 	if (protocol == COUNT(protocols))
 		return weir_err_set(err, WEIR_ERR_VALUE,
@@ -199,29 +267,52 @@ static int check_line(const char *object, unsigned int n, char **word,
 						    "%s: health-check: %s: use ASCII characters only",
 						    object, weir_quote(word[i]));
 	}
-	if (parse_params(object, n, word, &said, err))
+	if (parse_params(object, n, word, protocol, &said, err))
 		return -1;
-	interval = number_of(&said, "interval", 5);
-	timeout = number_of(&said, "timeout", 5);
-	if (timeout > interval)
+	fill(hc, protocol, &said);
+	if (hc->timeout > hc->interval)
 		return weir_err_set(err, WEIR_ERR_VALUE,
 				    "%s: health-check: timeout %u is longer than interval %u: give a timeout up to %u",
-				    object, timeout, interval, interval);
-	if (!strncmp(word[0], "grpc", 4) && !number_of(&said, "port", 0))
+				    object, hc->timeout, hc->interval,
+				    hc->interval);
+	if (!hc->port)
 		return weir_err_set(err, WEIR_ERR_VALUE,
 				    "%s: health-check: %s has no default port: give port P",
 				    object, word[0]);
 	return 0;
 }
 
+int weir_healthcheck_read(struct weir_healthcheck *hc, const char *line,
+			  struct weir_err *err)
+{
+	memset(hc, 0, sizeof(*hc));
+	if (!weir_lex(&hc->words, line, strlen(line), err)) {
+		if (!hc->words.n)
+			weir_err_set(err, WEIR_ERR_VALUE,
+				     "health-check: the line is empty");
+		else if (!check_line("kernel", hc->words.n, hc->words.word, hc,
+				     err))
+			return 0;
+	}
+	weir_healthcheck_free(hc);
+	return -1;
+}
+
+void weir_healthcheck_free(struct weir_healthcheck *hc)
+{
+	weir_lex_free(&hc->words);
+	memset(hc, 0, sizeof(*hc));
+}
+
 static char *parse_words(const char *object, unsigned int n, char **word,
 			 struct weir_err *err)
 {
+	struct weir_healthcheck hc = { .port = 0 };
 	char *line;
 
 	if (!n || (n == 1 && (!strcmp(word[0], "none") || !*word[0])))
 		return weir_strdup("");
-	if (check_line(object, n, word, err))
+	if (check_line(object, n, word, &hc, err))
 		return NULL;
 	line = weir_lex_join(n, word);
 	if (strlen(line) > WEIR_HEALTH_CHECK_MAX) {

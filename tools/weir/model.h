@@ -49,6 +49,7 @@ struct weir_backend {
 	struct weir_addr addr;
 	struct weir_opts opts;
 	struct weir_counters counters;
+	char probe_text[WEIR_PROBE_TEXT_MAX + 1];	/* read only */
 	unsigned int line;
 };
 

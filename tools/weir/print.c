@@ -111,6 +111,24 @@ void weir_out_backend_state(struct weir_out *out,
 			       backend->opts.num[WEIR_BACKEND_A_STATE]));
 }
 
+void weir_out_probe(struct weir_out *out, const struct weir_backend *backend)
+{
+	const uint32_t *num = backend->opts.num;
+	bool has = weir_opts_has(&backend->opts, WEIR_BACKEND_A_PROBE_PASSED);
+	bool passed = num[WEIR_BACKEND_A_PROBE_PASSED];
+
+	weir_out_bool(out, "has-probe", NULL, has);
+	weir_out_str(out, "probe-text", has ? ", probe \"%s\"" : NULL,
+		     backend->probe_text);
+	weir_out_bool(out, "probe-passed", NULL, passed);
+	weir_out_num(out, "probe-run",
+		     !has ? NULL : passed ? " (passed, %s in a row" :
+					    " (failed, %s in a row",
+		     num[WEIR_BACKEND_A_PROBE_RUN]);
+	weir_out_num(out, "probe-age", has ? ", %s s ago)" : NULL,
+		     num[WEIR_BACKEND_A_PROBE_AGE]);
+}
+
 void weir_out_zone(struct weir_out *out, const struct weir_zone *zone,
 		   unsigned int max)
 {
@@ -146,9 +164,17 @@ void weir_out_counters(struct weir_out *out, const char *before,
 static void out_changed_backend(struct weir_out *out,
 				const struct weir_change_record *change)
 {
-	weir_out_backend(out, &change->backend);
-	if (out->json || change->kind != WEIR_CHANGE_REMOVED)
-		weir_out_backend_state(out, &change->backend, ": ");
+	const struct weir_backend *backend = &change->backend;
+	uint32_t check = backend->opts.num[WEIR_BACKEND_A_CHECK];
+
+	weir_out_backend(out, backend);
+	if (!out->json && change->kind == WEIR_CHANGE_REMOVED)
+		return;
+	weir_out_backend_state(out, backend, ": ");
+	weir_out_str(out, "check",
+		     check == WEIR_HEALTH_AUTO ? NULL : ", check %s",
+		     weir_word(&weir_health_words, check));
+	weir_out_probe(out, backend);
 }
 
 /* + backend web 10.2.0.12 group east */

@@ -17,6 +17,8 @@ void weir_out_options(struct weir_out *out, const struct weir_options *options,
 void weir_out_rule(struct weir_out *out, const struct weir_rule *rule);
 void weir_out_group(struct weir_out *out, const struct weir_group *group);
 void weir_out_backend(struct weir_out *out, const struct weir_backend *backend);
+/* The last probe; as text only if there was one. */
+void weir_out_probe(struct weir_out *out, const struct weir_backend *backend);
 /* Only "draining" as text, behind BEFORE. */
 void weir_out_backend_state(struct weir_out *out,
 			    const struct weir_backend *backend,

@@ -36,6 +36,7 @@ static void out_health(struct weir_out *out, const struct weir_service *service,
 	weir_out_str(out, "check", NULL,
 		     weir_word(&weir_health_words,
 			       num[WEIR_BACKEND_A_CHECK]));
+	weir_out_probe(out, backend);
 	weir_out_num(out, "n-flips", flips ? ", flips %s" : NULL, flips);
 	weir_out_num(out, "flipped", weir_opts_has(&backend->opts,
 						   WEIR_BACKEND_A_FLIPPED) ?

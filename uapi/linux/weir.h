@@ -32,6 +32,7 @@
 
 #define WEIR_NAME_MAX		31	/* bytes of a name, NUL not counted */
 #define WEIR_HEALTH_CHECK_MAX	1024	/* bytes of a health-check line */
+#define WEIR_PROBE_TEXT_MAX	63	/* bytes of what a probe found */
 #define WEIR_HASH_KEY_LEN	16
 #define WEIR_RATIO_ONE		1000000	/* 1.0 */
 #define WEIR_WEIGHT_MAX		1000
@@ -80,6 +81,10 @@
  * @WEIR_CMD_COUNTER_GET: dump of REASON: every drop reason with its text
  * @WEIR_CMD_EVENT: notification only: GENERATION, CHANGE; without CHANGE when
  *	nothing but the hash key differs
+ * @WEIR_CMD_REPORT: what a health checker found: REPORT, any number of them, which
+ *	take effect together. It belongs to no transaction, and one that is open
+ *	stays valid. What a report is about may have been removed meanwhile, or
+ *	have lost its health-check: such a report is passed over
  */
 enum weir_cmd {
 	WEIR_CMD_UNSPEC,
@@ -106,6 +111,7 @@ enum weir_cmd {
 	WEIR_CMD_FLOW_FLUSH,
 	WEIR_CMD_COUNTER_GET,
 	WEIR_CMD_EVENT,
+	WEIR_CMD_REPORT,
 
 	__WEIR_CMD_MAX
 };
@@ -149,6 +155,7 @@ enum weir_cmd {
  * @WEIR_A_N_CHANGES: u32, changes of a commit, of which as many are told as fit
  * @WEIR_A_ZONAL: nest of enum weir_zonal_attr: the eligible set of one zone's
  *	clients
+ * @WEIR_A_REPORT: nest of enum weir_report_attr; may be repeated in a REPORT
  */
 enum weir_attr {
 	WEIR_A_UNSPEC,
@@ -184,6 +191,7 @@ enum weir_attr {
 	WEIR_A_MAX_FLOWS,
 	WEIR_A_N_CHANGES,
 	WEIR_A_ZONAL,
+	WEIR_A_REPORT,
 
 	__WEIR_A_MAX
 };
@@ -469,6 +477,12 @@ enum weir_group_attr {
  * @WEIR_BACKEND_A_N_FLIPS: u32, read only: how often HEALTHY changed
  * @WEIR_BACKEND_A_FLIPPED: u32, read only: seconds since the last change; absent
  *	if there was none
+ * @WEIR_BACKEND_A_PROBE_PASSED: u8, 0 or 1: what the last probe came to. This and
+ *	the next three are absent if none was reported
+ * @WEIR_BACKEND_A_PROBE_RUN: u32, how many probes in a row came to the same
+ * @WEIR_BACKEND_A_PROBE_TEXT: string, printable ASCII, WEIR_PROBE_TEXT_MAX bytes at
+ *	most: what the last probe found
+ * @WEIR_BACKEND_A_PROBE_AGE: u32, read only: seconds since it was reported
  */
 enum weir_backend_attr {
 	WEIR_BACKEND_A_UNSPEC,
@@ -490,11 +504,32 @@ enum weir_backend_attr {
 	WEIR_BACKEND_A_DRAIN_LEFT,
 	WEIR_BACKEND_A_N_FLIPS,
 	WEIR_BACKEND_A_FLIPPED,
+	WEIR_BACKEND_A_PROBE_PASSED,
+	WEIR_BACKEND_A_PROBE_RUN,
+	WEIR_BACKEND_A_PROBE_TEXT,
+	WEIR_BACKEND_A_PROBE_AGE,
 
 	__WEIR_BACKEND_A_MAX
 };
 
 #define WEIR_BACKEND_A_MAX	(__WEIR_BACKEND_A_MAX - 1)
+
+/**
+ * enum weir_report_attr - what a health checker found at one backend
+ * @WEIR_REPORT_A_UNSPEC: never used
+ * @WEIR_REPORT_A_SERVICE_NAME: string
+ * @WEIR_REPORT_A_BACKEND: nest of enum weir_backend_attr: ADDR, and any of CHECK,
+ *	WEIGHT_STATE, REPORTED, and PROBE_PASSED with PROBE_RUN and PROBE_TEXT
+ */
+enum weir_report_attr {
+	WEIR_REPORT_A_UNSPEC,
+	WEIR_REPORT_A_SERVICE_NAME,
+	WEIR_REPORT_A_BACKEND,
+
+	__WEIR_REPORT_A_MAX
+};
+
+#define WEIR_REPORT_A_MAX	(__WEIR_REPORT_A_MAX - 1)
 
 /**
  * enum weir_zone_attr - a name for client prefixes
@@ -595,8 +630,8 @@ enum weir_change {
  * @WEIR_CHANGE_A_SERVICE_NAME: string
  * @WEIR_CHANGE_A_RULE: nest of enum weir_rule_attr, if a rule changed
  * @WEIR_CHANGE_A_GROUP: nest of enum weir_group_attr, if a group changed
- * @WEIR_CHANGE_A_BACKEND: nest of enum weir_backend_attr (configured values),
- *	if a backend changed, and STATE. None of the three: the service's own
+ * @WEIR_CHANGE_A_BACKEND: nest of enum weir_backend_attr (configured values, STATE
+ *	and PROBE_*), if a backend changed. None of the three: the service's own
  *	options
  * @WEIR_CHANGE_A_ZONE: nest of enum weir_zone_attr (NAME), if a zone changed;
  *	there is no SERVICE_NAME then
