@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "config.h"
 #include "decode.h"
 #include "print.h"
 #include "version.h"
@@ -57,7 +58,7 @@ static int check_module(struct weir_check_state *state)
 	}
 	if (weir_nl_call(&ctx->nl, weir_nl_begin(&ctx->nl, WEIR_CMD_INFO_GET),
 			 take_info, &info, &err) ||
-	    weir_read_config(ctx, NULL, false, &state->config, &err)) {
+	    weir_read_config(&ctx->nl, NULL, false, &state->config, &err)) {
 		weir_find(state, WEIR_ERROR, err.text,
 			  "the tool cannot ask the module for its state",
 			  "weir -V; cat /sys/module/weir/version");

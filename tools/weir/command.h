@@ -72,12 +72,6 @@ int weir_bad_grammar(const char *fmt, ...)
 int weir_dispatch(struct weir_ctx *ctx, struct weir_args args);
 void weir_help(FILE *f);
 
-/* The whole state, or that of one service (then it must exist). FLOWS: count
- * them. 0 or -1 with the error set. */
-struct weir_config;
-int weir_read_config(struct weir_ctx *ctx, const char *service, bool flows,
-		     struct weir_config *config, struct weir_err *err);
-
 /* The commands, each in the file of its object. */
 int weir_show(struct weir_ctx *ctx, struct weir_args args);
 int weir_service_add(struct weir_ctx *ctx, struct weir_args args);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "config.h"
 #include "healthcheck.h"
 #include "netns.h"
 
@@ -50,7 +51,7 @@ static void load(struct completion *c)
 
 	if (c->ctx->nl.sock || weir_nl_open(&c->ctx->nl, &err))
 		return;
-	weir_read_config(c->ctx, NULL, false, &c->config, &err);
+	weir_read_config(&c->ctx->nl, NULL, false, &c->config, &err);
 }
 
 static void offer_services(struct completion *c)

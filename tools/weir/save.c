@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "config.h"
 #include "decode.h"
 #include "file.h"
 #include "print.h"
@@ -98,7 +99,7 @@ int weir_save(struct weir_ctx *ctx, struct weir_args args)
 	(void)args;
 	if (weir_connect(ctx))
 		return WEIR_REFUSED;
-	if (weir_read_config(ctx, NULL, false, &config, &err))
+	if (weir_read_config(&ctx->nl, NULL, false, &config, &err))
 		return weir_refuse(&err);
 	ret = read_key(ctx, &config, &err);
 	if (!ret && ctx->out.json)

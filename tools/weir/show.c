@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "command.h"
+#include "config.h"
 #include "print_state.h"
 
 /* Services come first: a script that wants the first one gets it, whether there
@@ -28,7 +29,7 @@ int weir_show(struct weir_ctx *ctx, struct weir_args args)
 
 	if (weir_connect(ctx))
 		return WEIR_REFUSED;
-	if (weir_read_config(ctx, name, true, &config, &err))
+	if (weir_read_config(&ctx->nl, name, true, &config, &err))
 		return weir_refuse(&err);
 	print(ctx, &config);
 	weir_config_free(&config);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "config.h"
 #include "decode.h"
 #include "print.h"
 
@@ -117,7 +118,7 @@ int weir_stats(struct weir_ctx *ctx, struct weir_args args)
 
 	if (weir_connect(ctx))
 		return WEIR_REFUSED;
-	if (weir_read_config(ctx, name, false, &config, &err))
+	if (weir_read_config(&ctx->nl, name, false, &config, &err))
 		return weir_refuse(&err);
 	ret = weir_nl_dump(&ctx->nl,
 			   weir_nl_begin(&ctx->nl, WEIR_CMD_COUNTER_GET),

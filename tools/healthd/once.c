@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/weir.h>
+
+#include "log.h"
+#include "once.h"
+#include "probe.h"
+#include "words.h"
+
+#define AT_ONCE_MAX	500	/* probes under way */
+
+struct row {
+	struct job *job;
+	const struct weir_service *service;
+	const struct weir_backend *backend;
+	const struct weir_healthcheck *line;
+	struct weir_addr vip;
+	struct weir_probe_result result;
+};
+
+struct job {
+	struct weir_loop loop;
+	struct weir_prober *prober;
+	struct weir_healthcheck *lines;	/* one for each service */
+	struct row *rows;
+	unsigned int n, begun, ended;
+	bool unreadable;
+};
+
+static void begin(struct job *job);
+
+static void done(const struct weir_probe_result *result, void *arg)
+{
+	struct row *row = arg;
+
+	row->result = *result;
+	row->job->ended++;
+	begin(row->job);
+}
+
+static void begin(struct job *job)
+{
+	while (job->begun < job->n && job->begun - job->ended < AT_ONCE_MAX) {
+		struct row *row = &job->rows[job->begun++];
+		struct weir_probe_job probe = { row->line, row->backend->addr,
+						row->vip };
+
+		weir_probe_start(job->prober, &probe, done, row);
+	}
+	if (job->ended == job->n)
+		weir_loop_stop(&job->loop);
+}
+
+static void add_rows(struct job *job, const struct weir_service *service,
+		     const struct weir_healthcheck *line)
+{
+	struct row row = { .job = job, .service = service, .line = line };
+	unsigned int i;
+
+	for (i = 0; i < service->n_rules && !row.vip.len; i++)
+		if (service->rules[i].vip.plen ==
+		    weir_addr_bits(&service->rules[i].vip.addr))
+			row.vip = service->rules[i].vip.addr;
+	for (i = 0; i < service->n_backends; i++) {
+		row.backend = &service->backends[i];
+		job->rows = weir_grow(job->rows, job->n, sizeof(row));
+		job->rows[job->n++] = row;
+	}
+}
+
+static void collect(struct job *job, const struct weir_config *config)
+{
+	struct weir_err err;
+	unsigned int i;
+
+	job->lines = weir_alloc(config->n_services * sizeof(*job->lines));
+	for (i = 0; i < config->n_services; i++) {
+		const struct weir_service *service = &config->services[i];
+
+		if (!service->opts.str || !*service->opts.str)
+			continue;
+		if (!weir_healthcheck_read(&job->lines[i], service->opts.str,
+					   &err)) {
+			add_rows(job, service, &job->lines[i]);
+			continue;
+		}
+		job->unreadable = true;
+		weir_log(WEIR_LOG_ERROR, "service %s: %s", service->name,
+			 err.text);
+	}
+}
+
+static void print_weight(struct weir_out *out, const struct row *row)
+{
+	bool valid = row->result.weight_state == WEIR_WEIGHT_STATE_VALID;
+
+	weir_out_str(out, "weight-state",
+		     row->line->weights && !valid ? ", weight %s" : NULL,
+		     weir_word(&weir_weight_state_words,
+			       row->result.weight_state));
+	weir_out_num(out, "weight", valid ? ", weight %s" : NULL,
+		     row->result.weight);
+}
+
+static unsigned int print(struct weir_out *out, const struct job *job)
+{
+	char addr[WEIR_ADDR_TEXT];
+	unsigned int i, down = 0;
+
+	weir_out_array(out, NULL);
+	for (i = 0; i < job->n; i++) {
+		const struct row *row = &job->rows[i];
+
+		down += !row->result.passed;
+		weir_out_object(out, NULL);
+		weir_out_str(out, "service", "%-16s ", row->service->name);
+		weir_out_str(out, "backend", "%-24s ",
+			     weir_addr_text(&row->backend->addr, addr));
+		weir_out_bool(out, "passed", NULL, row->result.passed);
+		weir_out_text(out, "%-5s ", row->result.passed ? "up" : "down");
+		weir_out_str(out, "text", "%s", row->result.text);
+		print_weight(out, row);
+		weir_out_text(out, "\n");
+		weir_out_end(out);
+	}
+	weir_out_end(out);
+	return down;
+}
+
+int weir_once(struct weir_out *out, const struct weir_config *config)
+{
+	struct job job = { .n = 0 };
+	unsigned int i, down = 0;
+
+	if (weir_loop_init(&job.loop) ||
+	    !(job.prober = weir_prober_new(&job.loop))) {
+		weir_log(WEIR_LOG_ERROR, "cannot begin: %s", strerror(errno));
+		return 1;
+	}
+	collect(&job, config);
+	begin(&job);
+	if (job.n && weir_loop_run(&job.loop)) {
+		weir_log(WEIR_LOG_ERROR, "cannot wait: %s", strerror(errno));
+		down = 1;
+	} else {
+		down = print(out, &job);
+	}
+	if (!job.n)
+		weir_log(WEIR_LOG_NOTICE, "no backend has a health-check");
+	weir_prober_free(job.prober);
+	weir_loop_free(&job.loop);
+	for (i = 0; i < config->n_services; i++)
+		weir_healthcheck_free(&job.lines[i]);
+	free(job.lines);
+	free(job.rows);
+	return down || job.unreadable;
+}
