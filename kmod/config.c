@@ -120,6 +120,8 @@ static void configure_bindings(const struct weir_config *old,
 				weir_binding_configure(be->dest->bindings[i],
 						       svc, be);
 			weir_dest_note_health(be->dest, be->healthy);
+			if (!svc->health_check)
+				weir_dest_forget_probe(be->dest);
 			be->dest->fresh = false;
 		}
 	}
@@ -232,6 +234,9 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 					lockdep_is_held(&wn->lock));
 
 	next->generation = old->generation + 1;
+	next->edited = next->edition == old->edition ? old->edited :
+						       next->generation;
+	next->layout = old->layout + !next->same_layout;
 	set_published(next);
 	configure_bindings(old, next, true);
 	rcu_assign_pointer(wn->config, next);

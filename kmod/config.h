@@ -22,7 +22,14 @@ struct weir_net;
 
 struct weir_config {
 	u32 generation;
-	u32 edition;			/* as the generation, without what drained */
+	u32 edition;			/* as the generation, without what drained and
+					 * what a checker found
+					 */
+	u32 edited;			/* generation that began the edition */
+	u32 layout;			/* as the generation, without what moves no
+					 * object
+					 */
+	bool same_layout;		/* as that of its predecessor */
 	siphash_key_t key;
 	u32 nr_services;
 	struct weir_service **services;	/* ascending by name */

@@ -157,6 +157,12 @@ void weir_dest_note_health(struct weir_dest *dest, bool healthy)
 	dest->healthy = healthy;
 }
 
+void weir_dest_forget_probe(struct weir_dest *dest)
+{
+	kfree(dest->probe);
+	dest->probe = NULL;
+}
+
 void weir_dest_fold(struct weir_dest *dest)
 {
 	u64 sum[WEIR_NR_COUNTERS] = {};

@@ -113,6 +113,11 @@ void weir_dest_end(struct weir_dest *dest);
 void weir_dest_note_health(struct weir_dest *dest, bool healthy);
 
 /**
+ * weir_dest_forget_probe() - nobody probes it any more; weir_net.lock held
+ */
+void weir_dest_forget_probe(struct weir_dest *dest);
+
+/**
  * weir_dest_fold() - add its counters to those of its owner, once
  *
  * A grace period after weir_dest_end(), when nobody counts any more.

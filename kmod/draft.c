@@ -22,6 +22,7 @@ struct weir_draft {
 	u32 base;			/* generation that it started from, */
 	u32 edition;			/* and edition */
 	bool keep_edition;
+	bool only_results;
 	bool rekey;
 	siphash_key_t key;
 	u32 nr, max;
@@ -205,6 +206,12 @@ void weir_draft_keep_edition(struct weir_draft *draft)
 	draft->keep_edition = true;
 }
 
+void weir_draft_only_results(struct weir_draft *draft)
+{
+	draft->keep_edition = true;
+	draft->only_results = true;
+}
+
 void weir_draft_set_key(struct weir_draft *draft, const u8 *key)
 {
 	siphash_key_t old = draft->key;
@@ -286,6 +293,7 @@ static struct weir_config *to_config(struct weir_draft *draft,
 	if (!cfg)
 		return ERR_PTR(-ENOMEM);
 	cfg->edition = draft->edition + !draft->keep_edition;
+	cfg->same_layout = draft->only_results;
 	cfg->key = draft->key;
 	cfg->services = draft->services;
 	cfg->nr_services = draft->nr;

@@ -74,6 +74,14 @@ struct weir_zones *weir_draft_zones(struct weir_draft *draft);
 void weir_draft_keep_edition(struct weir_draft *draft);
 
 /**
+ * weir_draft_only_results() - it changes nothing but what a checker found
+ *
+ * As weir_draft_keep_edition(), and a dump that goes on meanwhile stays whole: no
+ * object comes or goes.
+ */
+void weir_draft_only_results(struct weir_draft *draft);
+
+/**
  * weir_draft_commit() - validate the whole and publish it
  * @draft: freed in every case
  * @dry_run: compare, publish nothing

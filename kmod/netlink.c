@@ -148,9 +148,13 @@ static int check_generation(const struct weir_net *wn,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	u32 live = live_config(wn)->generation;
+	const struct weir_config *cfg = live_config(wn);
+	u32 live = cfg->generation;
 
-	if (!attr || nla_get_u32(attr) == live)
+	/* What came since may be no operator's: backends that have drained, and
+	 * results of probes.
+	 */
+	if (!attr || nla_get_u32(attr) - cfg->edited <= live - cfg->edited)
 		return 0;
 	return weir_refuse_attr(extack, attr, -ESTALE,
 				"transaction: generation %u: the configuration is at %u; read it again",
@@ -627,7 +631,7 @@ static int dump_config(struct weir_net *wn, struct sk_buff *skb,
 	if (err)
 		return err;
 	/* 0 would mean that nobody looks. */
-	cb->seq = cfg->generation + 1 ?: 1;
+	cb->seq = cfg->layout + 1 ?: 1;
 	only = attrs[WEIR_A_SERVICE_NAME];
 	if (!only)
 		err = dump_zones(skb, cb, cfg->zones, cfg->generation);

@@ -600,6 +600,10 @@ static int parse_report(struct nlattr **tb, const char *label,
 	if (state)
 		err = parse_choice(state, &backend_weight_state, label,
 				   &weight->state, extack);
+	if (!err && weight->state == WEIR_WEIGHT_STATE_NONE) {
+		weight->has_report = false;
+		weight->reported = 0;
+	}
 	if (!err && weight->state == WEIR_WEIGHT_STATE_VALID &&
 	    !weight->has_report)
 		err = weir_refuse_attr(extack, state, -EINVAL,

@@ -161,7 +161,8 @@ static int apply(struct weir_net *wn, const struct report *report,
 	next = *be;
 	err = weir_parse_backend(report->nest, report->service, &report->which,
 				 &next, extack);
-	if (err || weir_backend_equal(be, &next))
+	/* Behind an earlier report of the message the live one is old. */
+	if (err || (!*draft && weir_backend_equal(be, &next)))
 		return err;
 	if (!*draft)
 		*draft = weir_draft_new(wn, false);
@@ -221,7 +222,7 @@ int weir_report_take(struct weir_net *wn, const struct nlattr *attrs, int len,
 	if (err || !draft) {
 		weir_draft_free(draft);
 	} else {
-		weir_draft_keep_edition(draft);
+		weir_draft_only_results(draft);
 		err = weir_commit(wn, draft, false, NULL, &sum, NULL, extack);
 	}
 	mutex_unlock(&wn->lock);

@@ -69,6 +69,8 @@ def test_store():
     weir.do("REPORT", [found("10.2.0.11", CHECK=U8(UP), **probe(1, 3, "HTTP 200"))])
     same("what changes no result makes no generation", weir.generation(), before)
     same("but is stored", values(weir, *PROBE)[0], (1, 3, "HTTP 200"))
+    weir.do("REPORT", [found("10.2.0.11", WEIGHT_STATE=U8(0))])
+    same("no weight any more", values(weir, "WEIGHT_STATE", "REPORTED")[0], (0, None))
     weir.do("REPORT", [found("10.2.0.11", **probe(0, 1, ""))])
     same("one failure is no result yet, and a text may be empty",
          values(weir, "CHECK", *PROBE)[0], (UP, 0, 1, ""))
@@ -143,17 +145,35 @@ def test_transactions():
          [(DOWN, 4, "HTTP 500")])
     weir.do("BACKEND_SET", {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11", CHECK=U8(0))})
     same("a change may take a result back", values(weir, "CHECK"), [(0,)])
+    before = weir.generation()
+    other.do("REPORT", [found("10.2.0.11", CHECK=U8(UP))])
+    weir.do("TXN_BEGIN", {"GENERATION": U32(before)})
+    weir.do("TXN_ABORT")
+    ok("a generation that only results are newer than is good to begin from", weir.generation() == before + 1)
+    weir.do("SERVICE_ADD", {"SERVICE_NAME": "more"})
+    other.do("REPORT", [found("10.2.0.11", CHECK=U8(DOWN))])
+    for generation, good in ((before, False), (before + 1, False), (before + 2, True), (before + 3, True),
+                             (before + 4, False)):
+        try:
+            weir.do("TXN_BEGIN", {"GENERATION": U32(generation)})
+            weir.do("TXN_ABORT")
+            taken = True
+        except Refused as refused:
+            taken = refused.name != "ESTALE"
+        same(f"generation {generation - before} after a change in 2: {'good' if good else 'stale'}", taken, good)
 
 
 def test_line():
     """results live as long as the line"""
     weir = checked()
     weir.do("REPORT", [found("10.2.0.11", CHECK=U8(DOWN), REPORTED=U32(9)), found("10.2.0.12", CHECK=U8(UP))])
+    weir.do("REPORT", [found("10.2.0.11", **probe(0, 3, "HTTP 503"))])
     weir.do("SERVICE_SET", {"SERVICE_NAME": "web", "SERVICE": {"HEALTH_CHECK": "tcp port 81"}})
     same("another line: they stay until it says otherwise", values(weir, "CHECK"), [(DOWN,), (UP,)])
     weir.do("SERVICE_SET", {"SERVICE_NAME": "web", "SERVICE": {"HEALTH_CHECK": ""}})
     same("no line: none", values(weir, "CHECK", "REPORTED", "WEIGHT_STATE", "HEALTHY"),
          [(0, None, 0, 1)] * 2)
+    same("nor anything that was found", values(weir, "PROBE_TEXT"), [(None,)] * 2)
     weir.do("SERVICE_SET", {"SERVICE_NAME": "web", "SERVICE": {"HEALTH_CHECK": "tcp"}})
     same("a line again: who was there is up", values(weir, "HEALTHY"), [(1,), (1,)])
 
@@ -184,6 +204,10 @@ def test_many():
     same("all in one generation", (weir.generation(), values(weir, "HEALTHY", "PROBE_TEXT")),
          (before + 1, [(1, "connected")] * len(addrs)))
     same("services", services(weir), ["big"])
+    weir.do("REPORT", [found(addrs[0], "big", CHECK=U8(DOWN)), found(addrs[0], "big", CHECK=U8(UP)),
+                       found(addrs[1], "big", CHECK=U8(UP)), found(addrs[1], "big", CHECK=U8(DOWN))])
+    got = {b["ADDR"]: b["CHECK"] for b in backends(weir)}
+    same("of two reports of one backend the second counts", (got[ip(addrs[0])], got[ip(addrs[1])]), (UP, DOWN))
 
 
 run(test_store, test_passed_over, test_refused, test_transactions, test_line, test_events, test_many)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* `weir-healthd reload` talks to the daemon of its network namespace through an
- * abstract Unix socket, which these are kept apart by; it also makes the daemon the
- * only one there. */
+/* `weir-healthd reload` talks to the daemon of its network namespace through a socket
+ * below /run/weir-healthd, where a lock makes that the only one. */
 #ifndef WEIR_CONTROL_H
 #define WEIR_CONTROL_H
 
@@ -13,8 +12,10 @@
 struct weir_control {
 	struct weir_loop *loop;
 	struct weir_watch watch;
+	int lock;
 	int waiting[WEIR_CONTROL_CLIENTS];	/* for the end of a reload */
 	unsigned int n;
+	/* Called from the loop; may answer at once. */
 	void (*reload)(void);
 };
 

@@ -47,6 +47,9 @@ void weir_probe_fail(struct weir_probe *probe, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void weir_probe_fail_errno(struct weir_probe *probe, int error);
 
+/* How every TLS context of ours reads. */
+void weir_probe_tls_mode(SSL_CTX *tls);
+
 /* The system's certificates, read when first needed. */
 X509_STORE *weir_prober_trusted(struct weir_prober *prober);
 /* The name that TLS asks for and checks, or NULL if `host` is none; buf of 256. */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "decode.h"
 #include "follow.h"
+#include "log.h"
 
-#define MS		1000000ull
-#define SETTLE		(10 * MS)	/* events of one change come together */
+#define SETTLE		(10 * WEIR_MS)	/* events of one change come together */
+#define AGAIN		WEIR_SECOND
+#define REST		4		/* times what the last reading took */
 #define NAMES_MAX	64		/* more services, and all are read */
 
 static void add_name(struct weir_follow *follow, const char *name)
@@ -52,6 +55,16 @@ static int take_event(const struct nlmsghdr *nlh, void *arg)
 	return ret;
 }
 
+static void plan(struct weir_follow *follow, uint64_t in)
+{
+	uint64_t when = weir_loop_now() + in;
+
+	if (when < follow->rested)
+		when = follow->rested;
+	if (!follow->timer.place)
+		weir_loop_arm(follow->loop, &follow->timer, when);
+}
+
 static void ready(struct weir_watch *watch, uint32_t events)
 {
 	struct weir_follow *follow = weir_holder(watch, struct weir_follow,
@@ -67,24 +80,26 @@ static void ready(struct weir_watch *watch, uint32_t events)
 	}
 	if (ret)
 		follow->all = true;
-	if ((follow->all || follow->n) && !follow->timer.place)
-		weir_loop_arm(follow->loop, &follow->timer,
-			      weir_loop_now() + SETTLE);
+	if (follow->all || follow->n)
+		plan(follow, SETTLE);
 }
 
-/* One service may be gone by now; then the refusal says so, and a lost kernel is
- * noticed by the next report. */
-static void read_one(struct weir_follow *follow, const char *name)
+/* The service may be gone by now, and the kernel says so; any other failure changes
+ * nothing. */
+static int read_one(struct weir_follow *follow, const char *name,
+		    struct weir_err *err)
 {
 	struct weir_config config;
-	struct weir_err err;
 
-	if (weir_read_config(follow->calls, name, false, &config, &err)) {
-		weir_roster_drop(follow->roster, name);
-	} else {
+	if (!weir_read_config(follow->calls, name, false, &config, err)) {
 		weir_roster_put(follow->roster, &config.services[0]);
 		weir_config_free(&config);
+		return 0;
 	}
+	if (err->num != ENOENT)
+		return -1;
+	weir_roster_drop(follow->roster, name);
+	return 0;
 }
 
 int weir_follow_read(struct weir_follow *follow, struct weir_err *err)
@@ -100,21 +115,33 @@ int weir_follow_read(struct weir_follow *follow, struct weir_err *err)
 	return 0;
 }
 
+static int read_changed(struct weir_follow *follow, struct weir_err *err)
+{
+	if (follow->all)
+		return weir_follow_read(follow, err);
+	while (follow->n) {
+		if (read_one(follow, follow->names[follow->n - 1], err))
+			return -1;
+		follow->n--;
+	}
+	return 0;
+}
+
 static void fire(struct weir_timer *timer)
 {
 	struct weir_follow *follow = weir_holder(timer, struct weir_follow,
 						 timer);
+	uint64_t begun = weir_loop_now();
 	struct weir_err err;
-	unsigned int i;
+	int ret = read_changed(follow, &err);
 
-	if (follow->all) {
-		if (weir_follow_read(follow, &err))
-			follow->lost(err.text);
+	/* Probes want their time too. */
+	follow->rested = weir_loop_now() + REST * (weir_loop_now() - begun);
+	if (!ret)
 		return;
-	}
-	for (i = 0; i < follow->n; i++)
-		read_one(follow, follow->names[i]);
-	follow->n = 0;
+	weir_log(WEIR_LOG_WARNING, "cannot read the configuration, will try again: %s",
+		 err.text);
+	plan(follow, AGAIN);
 }
 
 int weir_follow_init(struct weir_follow *follow, struct weir_loop *loop,

@@ -14,7 +14,8 @@ struct weir_follow {
 	struct weir_nl *calls;		/* for reading */
 	struct weir_nl events;
 	struct weir_watch watch;
-	struct weir_timer timer;	/* read again */
+	struct weir_timer timer;	/* read again, */
+	uint64_t rested;		/* but not before then, ns */
 	bool all;			/* everything, */
 	char (*names)[WEIR_NAME_SIZE];	/* or these services */
 	unsigned int n;
@@ -26,7 +27,7 @@ int weir_follow_init(struct weir_follow *follow, struct weir_loop *loop,
 		     struct weir_roster *roster, struct weir_nl *calls,
 		     void (*lost)(const char *why), struct weir_err *err);
 void weir_follow_free(struct weir_follow *follow);
-/* Reads everything now. */
+/* Reads everything now. If it fails, the roster stays as it was. */
 int weir_follow_read(struct weir_follow *follow, struct weir_err *err);
 
 #endif

@@ -9,7 +9,8 @@
 #include "err.h"
 #include "loop.h"
 
-#define NS_PER_MS	1000000ull
+#define ROUNDS_MAX	200	/* full batches before timers have their turn */
+
 
 int weir_loop_init(struct weir_loop *loop)
 {
@@ -32,7 +33,7 @@ uint64_t weir_loop_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	return ts.tv_sec * WEIR_SECOND + ts.tv_nsec;
 }
 
 int weir_loop_watch(struct weir_loop *loop, struct weir_watch *watch,
@@ -147,7 +148,7 @@ static int wait_ms(const struct weir_loop *loop)
 	now = weir_loop_now();
 	if (loop->heap[0]->when <= now)
 		return 0;
-	ms = (loop->heap[0]->when - now + NS_PER_MS - 1) / NS_PER_MS;
+	ms = (loop->heap[0]->when - now + WEIR_MS - 1) / WEIR_MS;
 	return ms > INT_MAX ? INT_MAX : ms;
 }
 
@@ -179,17 +180,23 @@ static void serve_ready(struct weir_loop *loop)
 
 int weir_loop_run(struct weir_loop *loop)
 {
+	int rounds = 0, wait;
+
 	loop->stopped = false;
 	while (!loop->stopped) {
-		int n = epoll_wait(loop->epoll, loop->batch, WEIR_LOOP_BATCH,
-				   wait_ms(loop));
-
-		if (n < 0 && errno != EINTR)
+		/* What has come is looked at before a timer says that it has not;
+		 * but not for ever. */
+		wait = rounds ? 0 : wait_ms(loop);
+		loop->count = epoll_wait(loop->epoll, loop->batch,
+					 WEIR_LOOP_BATCH, wait);
+		if (loop->count < 0 && errno != EINTR)
 			return -1;
 		loop->next = 0;
-		loop->count = n < 0 ? 0 : n;
+		rounds = loop->count == WEIR_LOOP_BATCH && rounds < ROUNDS_MAX ?
+			 rounds + 1 : 0;
 		serve_ready(loop);
-		fire_due(loop);
+		if (!rounds)
+			fire_due(loop);
 	}
 	return 0;
 }

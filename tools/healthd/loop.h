@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#define WEIR_MS			1000000ull	/* ns */
+#define WEIR_SECOND		1000000000ull
+
 #define WEIR_LOOP_BATCH		32	/* events of one wait */
 
 /* The object that holds a member of which a pointer is known. */

@@ -18,13 +18,12 @@
 #include "netns.h"
 #include "notify.h"
 #include "once.h"
+#include "readfile.h"
 #include "report.h"
 #include "roster.h"
 #include "version.h"
 
-#define SECOND		1000000000ull
-#define STATUS_EVERY	(5 * SECOND)
-#define FILE_MAX	(256u * 1024 * 1024)
+#define STATUS_EVERY	(5 * WEIR_SECOND)
 
 enum { DONE, REFUSED, USAGE };
 
@@ -70,10 +69,21 @@ static void lost(const char *why)
 	stop();
 }
 
+/* A module that was reloaded has other numbers, and sends no event to us. */
+static void look_for_module(void)
+{
+	struct nlmsghdr *nlh = weir_nl_begin(&daemon_.nl, WEIR_CMD_INFO_GET);
+	struct weir_err err;
+
+	if (weir_nl_call(&daemon_.nl, nlh, NULL, NULL, &err) && err.num == ENOENT)
+		lost("the weir module is not loaded any more, or another one is");
+}
+
 static void tell_status(struct weir_timer *timer)
 {
 	unsigned int up, down, unknown;
 
+	look_for_module();
 	weir_roster_count(&daemon_.roster, &up, &down, &unknown);
 	weir_notify("WATCHDOG=1\nSTATUS=%u services: %u backends up, %u down, %u not known yet",
 		    daemon_.roster.n, up, down, unknown);
@@ -87,10 +97,9 @@ static void end_reload(const char *why)
 {
 	struct weir_err err;
 
-	if (!*why && weir_follow_read(&daemon_.follow, &err)) {
-		lost(err.text);
+	weir_prober_forget_trust(daemon_.prober);
+	if (!*why && weir_follow_read(&daemon_.follow, &err))
 		why = err.text;
-	}
 	if (*why)
 		weir_log(WEIR_LOG_ERROR, "not reloaded: %s", why);
 	else
@@ -147,6 +156,8 @@ static int watch_signals(struct weir_err *err)
 {
 	sigset_t set;
 
+	/* Whoever started us may ignore it. */
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -220,6 +231,13 @@ static int begin(struct weir_err *err)
 /* What was found last is told; what goes on is not waited for. */
 static void end(void)
 {
+	char text[100];
+	bool ok;
+
+	if (daemon_.apply.pid) {
+		kill(daemon_.apply.pid, SIGTERM);
+		weir_apply_end(&daemon_.apply, true, &ok, text, sizeof(text));
+	}
 	if (!daemon_.failed && daemon_.report.last)
 		weir_report_flush(&daemon_.report);
 	if (daemon_.follow.loop)
@@ -261,25 +279,16 @@ static int read_file(const char *name, struct weir_config *config)
 {
 	unsigned int line;
 	struct weir_err err;
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t len = -1;
-	FILE *f = fopen(name, "re");
+	size_t len;
+	char *text;
 	int ret = -1;
 
-	if (f)
-		len = getdelim(&text, &size, EOF, f);
-	if (f && len < 0 && feof(f))
-		len = 0;
-	if (len < 0 || len > FILE_MAX)
-		weir_log(WEIR_LOG_ERROR, "%s: %s", name,
-			 len < 0 ? strerror(errno) : "too big");
-	else if (weir_file_parse(text ? text : "", len, config, &line, &err))
+	if (weir_read_file(name, &text, &len))
+		weir_log(WEIR_LOG_ERROR, "%s: %s", name, strerror(errno));
+	else if (weir_file_parse(text, len, config, &line, &err))
 		weir_log(WEIR_LOG_ERROR, "%s:%u: %s", name, line, err.text);
 	else
 		ret = 0;
-	if (f)
-		fclose(f);
 	free(text);
 	return ret;
 }
@@ -371,6 +380,9 @@ int main(int argc, char **argv)
 	if (flags.once)
 		return run_once(&flags.out, word);
 	if (flags.out.json)
+		return bad_grammar();
+	/* A daemon has no standard input to read again. */
+	if (word && word[0] == '-')
 		return bad_grammar();
 	if (!word)
 		return run(NULL);

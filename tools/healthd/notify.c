@@ -10,6 +10,16 @@
 
 #include "notify.h"
 
+/* Opened once, and kept: at the time of a message there may be no descriptor left. */
+static int notify_socket(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return fd;
+}
+
 void weir_notify(const char *fmt, ...)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -17,7 +27,6 @@ void weir_notify(const char *fmt, ...)
 	size_t len = path ? strlen(path) : 0;
 	char text[300];
 	va_list ap;
-	int fd;
 
 	if (!len || len >= sizeof(to.sun_path))
 		return;
@@ -27,15 +36,11 @@ void weir_notify(const char *fmt, ...)
 	memcpy(to.sun_path, path, len);
 	if (path[0] == '@')
 		to.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
 	/* Nobody to tell is no reason to stop. */
-	if (sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
+	if (sendto(notify_socket(), text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
 		   (struct sockaddr *)&to,
 		   offsetof(struct sockaddr_un, sun_path) + len) < 0)
-		len = 0;
-	close(fd);
+		return;
 }
 
 uint64_t weir_notify_watchdog(void)

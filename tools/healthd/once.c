@@ -5,12 +5,14 @@
 
 #include <linux/weir.h>
 
+#include "line.h"
 #include "log.h"
 #include "once.h"
 #include "probe.h"
 #include "words.h"
 
 #define AT_ONCE_MAX	500	/* probes under way */
+#define TRIES_MAX	3
 
 struct row {
 	struct job *job;
@@ -18,6 +20,7 @@ struct row {
 	const struct weir_backend *backend;
 	const struct weir_healthcheck *line;
 	struct weir_addr vip;
+	unsigned int tries;
 	struct weir_probe_result result;
 };
 
@@ -31,25 +34,34 @@ struct job {
 };
 
 static void begin(struct job *job);
+static void probe(struct row *row);
 
 static void done(const struct weir_probe_result *result, void *arg)
 {
 	struct row *row = arg;
 
 	row->result = *result;
+	/* Many begin at once here, and it says nothing about the backend. */
+	if (result->local && ++row->tries < TRIES_MAX) {
+		probe(row);
+		return;
+	}
 	row->job->ended++;
 	begin(row->job);
 }
 
+static void probe(struct row *row)
+{
+	const struct weir_probe_job job = { row->line, row->backend->addr,
+					    row->vip };
+
+	weir_probe_start(row->job->prober, &job, done, row);
+}
+
 static void begin(struct job *job)
 {
-	while (job->begun < job->n && job->begun - job->ended < AT_ONCE_MAX) {
-		struct row *row = &job->rows[job->begun++];
-		struct weir_probe_job probe = { row->line, row->backend->addr,
-						row->vip };
-
-		weir_probe_start(job->prober, &probe, done, row);
-	}
+	while (job->begun < job->n && job->begun - job->ended < AT_ONCE_MAX)
+		probe(&job->rows[job->begun++]);
 	if (job->ended == job->n)
 		weir_loop_stop(&job->loop);
 }
@@ -60,10 +72,7 @@ static void add_rows(struct job *job, const struct weir_service *service,
 	struct row row = { .job = job, .service = service, .line = line };
 	unsigned int i;
 
-	for (i = 0; i < service->n_rules && !row.vip.len; i++)
-		if (service->rules[i].vip.plen ==
-		    weir_addr_bits(&service->rules[i].vip.addr))
-			row.vip = service->rules[i].vip.addr;
+	weir_line_vip(service, &row.vip);
 	for (i = 0; i < service->n_backends; i++) {
 		row.backend = &service->backends[i];
 		job->rows = weir_grow(job->rows, job->n, sizeof(row));
@@ -73,23 +82,17 @@ static void add_rows(struct job *job, const struct weir_service *service,
 
 static void collect(struct job *job, const struct weir_config *config)
 {
-	struct weir_err err;
 	unsigned int i;
 
 	job->lines = weir_alloc(config->n_services * sizeof(*job->lines));
 	for (i = 0; i < config->n_services; i++) {
 		const struct weir_service *service = &config->services[i];
+		int ret = weir_line_read(service, &job->lines[i]);
 
-		if (!service->opts.str || !*service->opts.str)
-			continue;
-		if (!weir_healthcheck_read(&job->lines[i], service->opts.str,
-					   &err)) {
+		if (!ret)
 			add_rows(job, service, &job->lines[i]);
-			continue;
-		}
-		job->unreadable = true;
-		weir_log(WEIR_LOG_ERROR, "service %s: %s", service->name,
-			 err.text);
+		if (ret < 0)
+			job->unreadable = true;
 	}
 }
 

@@ -11,8 +11,14 @@
 #include "engine.h"
 #include "err.h"
 
-#define NS_PER_S	1000000000ull
+#define LATE		(500 * WEIR_MS)	/* we had no time to look */
 #define NAME_MAX_LEN	253	/* of a DNS name */
+
+/* Else a read goes on for as long as the backend sends what is no data. */
+void weir_probe_tls_mode(SSL_CTX *tls)
+{
+	SSL_CTX_clear_mode(tls, SSL_MODE_AUTO_RETRY);
+}
 
 static SSL_CTX *new_tls(void)
 {
@@ -25,6 +31,7 @@ static SSL_CTX *new_tls(void)
 	SSL_CTX_set_mode(tls, SSL_MODE_RELEASE_BUFFERS |
 			 SSL_MODE_ENABLE_PARTIAL_WRITE |
 			 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	weir_probe_tls_mode(tls);
 	SSL_CTX_set_verify(tls, SSL_VERIFY_NONE, NULL);
 	return tls;
 }
@@ -52,6 +59,12 @@ void weir_prober_free(struct weir_prober *prober)
 	X509_STORE_free(prober->trusted);
 	SSL_CTX_free(prober->tls);
 	free(prober);
+}
+
+void weir_prober_forget_trust(struct weir_prober *prober)
+{
+	X509_STORE_free(prober->trusted);
+	prober->trusted = NULL;
 }
 
 X509_STORE *weir_prober_trusted(struct weir_prober *prober)
@@ -154,6 +167,12 @@ static void on_deadline(struct weir_timer *timer)
 
 	/* Whatever has come by now, it was not a whole answer. */
 	probe->result.weight_state = WEIR_WEIGHT_STATE_UNAVAILABLE;
+	/* Its answer may wait for us. */
+	if (weir_loop_now() - timer->when > LATE) {
+		probe->result.local = true;
+		weir_probe_fail(probe, "this machine was too busy");
+		return;
+	}
 	weir_probe_fail(probe, "timeout after %u s", probe->job.line->timeout);
 }
 
@@ -226,7 +245,7 @@ struct weir_probe *weir_probe_start(struct weir_prober *prober,
 		weir_loop_arm(prober->loop, &probe->deadline, now);
 	} else {
 		weir_loop_arm(prober->loop, &probe->deadline,
-			      now + job->line->timeout * NS_PER_S);
+			      now + job->line->timeout * WEIR_SECOND);
 	}
 	return probe;
 }

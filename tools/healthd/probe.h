@@ -30,6 +30,8 @@ struct weir_prober;
 
 /* NULL if the libraries do not work. */
 struct weir_prober *weir_prober_new(struct weir_loop *loop);
+/* The system's certificates are read anew by the next line with `verify`. */
+void weir_prober_forget_trust(struct weir_prober *prober);
 /* All probes have ended by then. Not from within a callback of a probe. */
 void weir_prober_free(struct weir_prober *prober);
 

@@ -13,6 +13,8 @@ struct weir_report {
 	struct weir_nl *nl;
 	struct weir_timer timer;
 	struct weir_check *first, **last;
+	uint64_t rested;		/* not before then, ns */
+	bool failed;			/* the last try */
 	void (*lost)(const char *why);	/* the kernel does not take them */
 };
 
@@ -25,7 +27,8 @@ void weir_report_queue(struct weir_report *report, struct weir_check *check,
 		       bool urgent);
 /* The check goes away. */
 void weir_report_forget(struct weir_check *check);
-/* Sends what is queued. */
+/* Sends what is queued. What the kernel refuses stays so, and is tried again in a
+ * second; if there is no hope, lost is called. */
 void weir_report_flush(struct weir_report *report);
 
 #endif

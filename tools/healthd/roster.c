@@ -4,14 +4,15 @@
 
 #include <linux/weir.h>
 
+#include "line.h"
 #include "log.h"
 #include "report.h"
 #include "roster.h"
 
-#define SECOND		1000000000ull
 /* 2^32 divided by the golden ratio: multiples of it modulo 2^32 are spread evenly,
  * however many there are. */
 #define GOLDEN		2654435769u
+#define OVERSLEPT	(500 * WEIR_MS)
 
 static const char *const state_words[] = {
 	[WEIR_HEALTH_AUTO] = "not known",
@@ -47,9 +48,13 @@ static void start_probe(struct weir_check *check)
 static void fire(struct weir_timer *timer)
 {
 	struct weir_check *check = weir_holder(timer, struct weir_check, timer);
-	uint64_t interval = check->service->line.interval * SECOND;
+	uint64_t interval = check->service->line.interval * WEIR_SECOND;
 	uint64_t now = weir_loop_now();
+	bool overslept;
 
+	/* All that became due while this machine did something else would come at
+	 * once: they wait for their own time. */
+	overslept = now - check->due > OVERSLEPT;
 	check->due += interval;
 	if (check->due <= now)
 		check->due += (now - check->due) / interval * interval + interval;
@@ -57,7 +62,7 @@ static void fire(struct weir_timer *timer)
 	/* A timeout as long as the interval ends when the next one is due. */
 	if (check->probe)
 		check->late = true;
-	else
+	else if (!overslept)
 		start_probe(check);
 }
 
@@ -83,33 +88,25 @@ static void log_local(const struct weir_check *check)
 		 check->last.text);
 }
 
-static bool same_weight(const struct weir_probe_result *a,
-			const struct weir_probe_result *b)
-{
-	return a->weight_state == b->weight_state && a->weight == b->weight;
-}
-
 static void done(const struct weir_probe_result *result, void *arg)
 {
 	struct weir_check *check = arg;
 	const struct weir_healthcheck *line = &check->service->line;
-	bool changed, weighs = !same_weight(result, &check->last);
-	bool was_local = check->local;
+	bool changed = false;
 
 	check->probe = NULL;
 	check->last = *result;
-	check->local = result->local;
 	if (result->local) {
-		if (!was_local)
+		if (!check->local++)
 			log_local(check);
 	} else {
+		check->local = 0;
 		changed = weir_judge_take(&check->judge, result->passed,
 					  line->healthy, line->unhealthy);
 		if (changed)
 			log_change(check);
-		weir_report_queue(check->service->roster->report, check,
-				  changed || weighs);
 	}
+	weir_report_queue(check->service->roster->report, check, changed);
 	if (check->late)
 		start_probe(check);
 }
@@ -120,11 +117,19 @@ static void done(const struct weir_probe_result *result, void *arg)
  * once. */
 static void schedule(struct weir_roster *roster, struct weir_check *check)
 {
-	uint64_t interval = check->service->line.interval * SECOND;
+	uint64_t interval = check->service->line.interval * WEIR_SECOND;
 	uint32_t phase = roster->begun++ * GOLDEN;
 
 	check->due = weir_loop_now() + (interval * (phase >> 12) >> 20);
 	weir_loop_arm(roster->loop, &check->timer, check->due);
+}
+
+/* What another checker found before us holds until we know better. */
+static uint8_t known_state(const struct weir_backend *backend)
+{
+	uint32_t state = backend->opts.num[WEIR_BACKEND_A_CHECK];
+
+	return state > WEIR_HEALTH_DOWN ? WEIR_HEALTH_AUTO : state;
 }
 
 static struct weir_check *new_check(struct weir_roster *roster,
@@ -136,10 +141,7 @@ static struct weir_check *new_check(struct weir_roster *roster,
 	check->service = service;
 	check->addr = backend->addr;
 	check->timer.fire = fire;
-	/* What another checker found before us holds until we know better. */
-	check->judge.state = backend->opts.num[WEIR_BACKEND_A_CHECK];
-	if (check->judge.state > WEIR_HEALTH_DOWN)
-		check->judge.state = WEIR_HEALTH_AUTO;
+	check->judge.state = known_state(backend);
 	schedule(roster, check);
 	return check;
 }
@@ -183,17 +185,24 @@ void weir_roster_free(struct weir_roster *roster)
 	memset(roster, 0, sizeof(*roster));
 }
 
-/* Another line: what is known holds, and is counted anew. */
+/* What was found holds, and is counted anew. */
+static void forget_run(struct weir_check *check)
+{
+	check->judge.run = 0;
+	check->local = 0;
+	memset(&check->last, 0, sizeof(check->last));
+}
+
+/* Another line. What the old one found last is told before. */
 static void set_line(struct weir_watched *service, const char *text,
 		     struct weir_healthcheck *line)
 {
 	unsigned int i;
 
+	weir_report_flush(service->roster->report);
 	for (i = 0; i < service->n; i++) {
 		stop_check(service->roster, service->checks[i]);
-		service->checks[i]->judge.run = 0;
-		memset(&service->checks[i]->last, 0,
-		       sizeof(service->checks[i]->last));
+		forget_run(service->checks[i]);
 	}
 	weir_healthcheck_free(&service->line);
 	free(service->text);
@@ -201,6 +210,18 @@ static void set_line(struct weir_watched *service, const char *text,
 	service->line = *line;
 	for (i = 0; i < service->n; i++)
 		schedule(service->roster, service->checks[i]);
+}
+
+/* The kernel knows what we told it. Where it knows something else the backend or the
+ * line went and came back between two readings, and is a new one. */
+static void agree(struct weir_check *check, const struct weir_backend *backend)
+{
+	uint8_t state = known_state(backend);
+
+	if (check->queued || check->judge.state == state)
+		return;
+	forget_run(check);
+	check->judge.state = state;
 }
 
 /* Both are ascending by address. */
@@ -220,6 +241,7 @@ static void merge_checks(struct weir_watched *service,
 		}
 		if (left && !weir_addr_cmp(&(*old)->addr, &backend->addr)) {
 			checks[i] = *old++;
+			agree(checks[i], backend);
 			left--;
 		} else {
 			checks[i] = new_check(service->roster, service, backend);
@@ -230,21 +252,6 @@ static void merge_checks(struct weir_watched *service,
 	free(service->checks);
 	service->checks = checks;
 	service->n = from->n_backends;
-}
-
-/* The rule's address is what HTTP names by default. */
-static void set_vip(struct weir_watched *service,
-		    const struct weir_service *from)
-{
-	unsigned int i;
-
-	memset(&service->vip, 0, sizeof(service->vip));
-	for (i = 0; i < from->n_rules && !service->vip.len; i++) {
-		const struct weir_prefix *vip = &from->rules[i].vip;
-
-		if (vip->plen == weir_addr_bits(&vip->addr))
-			service->vip = vip->addr;
-	}
 }
 
 /* The place of NAME, or where it would be inserted. */
@@ -298,27 +305,6 @@ void weir_roster_drop(struct weir_roster *roster, const char *name)
 		(roster->n - at) * sizeof(struct weir_watched *));
 }
 
-/* 0, or -1 when the service cannot be checked: the line was not written by our tool,
- * or by a newer one. */
-static int read_line(const struct weir_service *service,
-		     struct weir_healthcheck *line)
-{
-	struct weir_err err;
-
-	if (weir_healthcheck_read(line, service->opts.str, &err)) {
-		weir_log(WEIR_LOG_ERROR, "service %s is not checked: %s",
-			 service->name, err.text);
-		return -1;
-	}
-	if (line->via_vip) {
-		weir_log(WEIR_LOG_ERROR, "service %s is not checked: health-check: via vip: it needs forward direct",
-			 service->name);
-		weir_healthcheck_free(line);
-		return -1;
-	}
-	return 0;
-}
-
 void weir_roster_put(struct weir_roster *roster,
 		     const struct weir_service *service)
 {
@@ -329,12 +315,8 @@ void weir_roster_put(struct weir_roster *roster,
 
 	if (find(roster, service->name, &at))
 		watched = roster->services[at];
-	if (!text || !*text) {
-		weir_roster_drop(roster, service->name);
-		return;
-	}
-	if (!watched || strcmp(watched->text, text)) {
-		if (read_line(service, &line)) {
+	if (!watched || !text || strcmp(watched->text, text)) {
+		if (weir_line_read(service, &line)) {
 			weir_roster_drop(roster, service->name);
 			return;
 		}
@@ -342,7 +324,7 @@ void weir_roster_put(struct weir_roster *roster,
 			watched = insert(roster, service->name, at);
 		set_line(watched, text, &line);
 	}
-	set_vip(watched, service);
+	weir_line_vip(service, &watched->vip);
 	merge_checks(watched, service);
 	watched->seen = true;
 }

@@ -31,7 +31,7 @@ struct weir_check {
 	struct weir_timer timer;	/* the next probe */
 	uint64_t due;			/* when it is to begin */
 	bool late;			/* it is due, and the last one goes on */
-	bool local;			/* the last could not be made here */
+	uint32_t local;			/* so many in a row could not be made here */
 	struct weir_probe *probe;	/* one that goes on, or NULL */
 	struct weir_probe_result last;
 	/* Of the queue of reports. */
@@ -54,7 +54,7 @@ void weir_roster_init(struct weir_roster *roster, struct weir_loop *loop,
 void weir_roster_free(struct weir_roster *roster);
 
 /* What the kernel says of one service: checks that stay as they are keep their state,
- * their counts and their time. */
+ * their counts and their time. Its backends are ascending by address. */
 void weir_roster_put(struct weir_roster *roster,
 		     const struct weir_service *service);
 /* It is gone. */

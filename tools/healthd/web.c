@@ -18,7 +18,6 @@
 /* With HTTP/2, libcurl 7.88 waits for more if a header does not fit, though all is
  * there. Memory that is not written to costs nothing. */
 #define BUFFER_HTTP2	100000
-#define NS_PER_MS	1000000ull
 
 struct weir_web_shared {
 	struct weir_prober *prober;
@@ -140,7 +139,7 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 		weir_loop_disarm(shared->prober->loop, &shared->timer);
 	else
 		weir_loop_arm(shared->prober->loop, &shared->timer,
-			      weir_loop_now() + ms * NS_PER_MS);
+			      weir_loop_now() + ms * WEIR_MS);
 	return 0;
 }
 
@@ -210,6 +209,7 @@ static CURLcode set_up_tls(CURL *easy, void *tls, void *arg)
 	struct web *web = arg;
 
 	(void)easy;
+	weir_probe_tls_mode(tls);
 	if (web->http2 && SSL_CTX_set_alpn_protos(tls, (const uint8_t *)"\2h2", 3))
 		return CURLE_SSL_CONNECT_ERROR;
 	if (web->probe->job.line->verify) {
@@ -364,10 +364,8 @@ static void set_tls(struct web *web)
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, verify);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
 	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	if (verify || web->http2) {
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, set_up_tls);
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, web);
-	}
+	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, set_up_tls);
+	curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, web);
 }
 
 static void set_transport(struct web *web)
@@ -547,7 +545,8 @@ static void fail(struct web *web, CURLcode code)
 		weir_probe_fail(probe, "reset by the backend");
 		return;
 	}
-	/* Longer than libcurl itself puts up with. */
+	/* Longer than libcurl itself puts up with: it says that it has no memory, and
+	 * a backend could say that for us. */
 	if (strstr(web->error, "oo large") || code == CURLE_OUT_OF_MEMORY) {
 		weir_probe_fail(probe, "header too long");
 		return;

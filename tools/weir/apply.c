@@ -1,63 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "decode.h"
 #include "encode.h"
 #include "file.h"
 #include "print.h"
+#include "readfile.h"
 
 #define REPORTS_SHOWN	20
-/* More than any real config; it keeps `apply /dev/zero` from eating memory. */
-#define FILE_MAX	(256u * 1024 * 1024)
-
-static int read_all(int fd, char **text, size_t *len)
-{
-	size_t size = 65536;
-	ssize_t got;
-
-	*len = 0;
-	*text = weir_alloc(size);
-	while ((got = read(fd, *text + *len, size - *len))) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		*len += got;
-		if (*len < size)
-			continue;
-		if (size >= FILE_MAX) {
-			errno = EFBIG;
-			return -1;
-		}
-		size *= 2;
-		*text = realloc(*text, size);
-		if (!*text)
-			return -1;
-	}
-	return 0;
-}
-
-static int read_file(const char *name, char **text, size_t *len)
-{
-	bool is_stdin = !strcmp(name, "-");
-	int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	int ret = -1, num;
-
-	*text = NULL;
-	if (fd >= 0)
-		ret = read_all(fd, text, len);
-	num = errno;
-	if (fd >= 0 && !is_stdin)
-		close(fd);
-	if (ret)
-		weir_complain("%s: %s", name, strerror(num));
-	return ret;
-}
 
 struct job {
 	const char *file;
@@ -269,7 +222,9 @@ int weir_apply(struct weir_ctx *ctx, struct weir_args args)
 
 	if (args.n != (dry_run ? 2 : 1) || !strcmp(job.file, "--dry-run"))
 		return weir_bad_grammar("apply takes one file, or - for the standard input");
-	if (!read_file(job.file, &text, &len)) {
+	if (weir_read_file(job.file, &text, &len)) {
+		weir_complain("%s: %s", job.file, strerror(errno));
+	} else {
 		if (!strcmp(job.file, "-"))
 			job.file = "stdin";
 		if (weir_file_parse(text, len, &job.config, &line, &err))

@@ -15,6 +15,7 @@ int weir_err_set(struct weir_err *err, enum weir_err_kind kind,
 	va_list ap;
 
 	err->kind = kind;
+	err->num = 0;
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);

@@ -13,6 +13,7 @@ enum weir_err_kind {
 
 struct weir_err {
 	enum weir_err_kind kind;
+	int num;		/* errno of a refusal by the kernel, else 0 */
 	char text[1024];
 };
 

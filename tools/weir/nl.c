@@ -49,7 +49,9 @@ static int refused(struct weir_err *err, int num, const char *sentence)
 	char text[600];
 
 	describe(num, sentence, text, sizeof(text));
-	return weir_err_set(err, WEIR_ERR_VALUE, "%s", text);
+	weir_err_set(err, WEIR_ERR_VALUE, "%s", text);
+	err->num = num;
+	return -1;
 }
 
 static int malformed(struct weir_err *err)

@@ -68,7 +68,8 @@
  * @WEIR_CMD_ZONE_ADD: ZONE (NAME, PREFIXES); adds to a zone that is there
  * @WEIR_CMD_ZONE_DEL: ZONE (NAME, PREFIXES); without PREFIXES all of the zone
  * @WEIR_CMD_TXN_BEGIN: optional REPLACE: start from nothing, not from what is
- *	live. Optional GENERATION: refused when the live one differs
+ *	live. Optional GENERATION: refused if anybody changed something since;
+ *	what a health checker found and what has drained is no change here
  * @WEIR_CMD_TXN_COMMIT: optional DRY_RUN, HASH_KEY (set with the same swap).
  *	Answered by one message: GENERATION, N_ADDED, N_CHANGED, N_REMOVED
  *	(services), N_CHANGES (zones too), and as many CHANGE as fit
