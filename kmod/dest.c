@@ -11,6 +11,7 @@
 #include "binding.h"
 #include "dest.h"
 #include "netns.h"
+#include "transmit.h"
 
 struct weir_owner *weir_owner_new(struct weir_net *wn, const char *name)
 {
@@ -37,6 +38,7 @@ void weir_owner_put(struct weir_owner *owner)
 
 static void free_dest(struct weir_dest *dest)
 {
+	weir_transmit_forget(dest);
 	free_percpu(dest->counters);
 	kfree(dest->probe);
 	weir_owner_put(dest->owner);
@@ -73,6 +75,7 @@ struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
 		return NULL;
 	refcount_set(&dest->ref, 1);
 	dest->fresh = true;
+	INIT_LIST_HEAD(&dest->routed);
 	dest->wn = wn;
 	dest->id = ++wn->last_dest_id;
 	dest->owner = owner;

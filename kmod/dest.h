@@ -18,6 +18,7 @@
 #include "stats.h"
 #include "tuple.h"
 
+struct dst_entry;
 struct weir_binding;
 struct weir_net;
 struct weir_probe;
@@ -58,6 +59,10 @@ struct weir_dest {
 	u32 nr_flips;		/* how often that changed, */
 	unsigned long flipped;	/* and when it did last: jiffies */
 	struct weir_probe *probe;	/* the last one, NULL if none was reported */
+	/* Direct mode: the way to it, outside of VRFs; see transmit.c. */
+	struct dst_entry __rcu *route;
+	u32 route_cookie;
+	struct list_head routed;	/* of weir_net.routed, if it may have one */
 	u32 nr_flows;		/* scratch of weir_flow_count(), weir_net.lock */
 	struct weir_counters __percpu *counters;
 	struct weir_binding *bindings[WEIR_NR_CLASSES];

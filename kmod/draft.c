@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "config.h"
+#include "direct.h"
 #include "draft.h"
 #include "finish.h"
 #include "hook.h"
@@ -315,22 +316,18 @@ static struct weir_config *to_config(struct weir_draft *draft,
 static int enable_hooks(struct weir_net *wn, const struct weir_config *cfg,
 			struct netlink_ext_ack *extack)
 {
-	bool ipv4 = false, ipv6 = false;
-	u32 i;
 	int err = 0;
+	u32 i;
 
-	for (i = 0; i < cfg->nr_services; i++) {
-		if (!cfg->services[i]->nr_rules)
+	for (i = 0; i < cfg->nr_services && !err; i++) {
+		const struct weir_service *svc = cfg->services[i];
+
+		if (!svc->nr_rules)
 			continue;
-		if (cfg->services[i]->family == AF_INET)
-			ipv4 = true;
-		else
-			ipv6 = true;
+		err = svc->opt.forward == WEIR_FORWARD_DIRECT ?
+		      weir_direct_enable(wn, svc->family) :
+		      weir_hook_enable(wn, svc->family);
 	}
-	if (ipv4)
-		err = weir_hook_enable(wn, AF_INET);
-	if (ipv6 && !err)
-		err = weir_hook_enable(wn, AF_INET6);
 	if (err)
 		weir_refuse(extack, err,
 			    "the kernel refused weir's netfilter hooks (error %d); nothing was changed",

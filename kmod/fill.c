@@ -400,7 +400,10 @@ int weir_fill_session(struct sk_buff *skb, int type,
 	     nla_put_u8(skb, WEIR_SESSION_A_PROTO, session->proto)) ||
 	    put_addr(skb, WEIR_SESSION_A_BACKEND, family, &session->backend) ||
 	    nla_put_u32(skb, WEIR_SESSION_A_EXPIRES, session->expires) ||
-	    nla_put_u8(skb, WEIR_SESSION_A_CONFIRMED, session->confirmed))
+	    nla_put_u8(skb, WEIR_SESSION_A_CONFIRMED, session->confirmed) ||
+	    (session->fields > 3 &&
+	     (nla_put_u16(skb, WEIR_SESSION_A_SPORT, ntohs(session->sport)) ||
+	      nla_put_u16(skb, WEIR_SESSION_A_DPORT, ntohs(session->dport)))))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

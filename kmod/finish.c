@@ -16,6 +16,7 @@
 #include "refuse.h"
 #include "service.h"
 #include "set.h"
+#include "transmit.h"
 
 /* What a line did to the results of probes. */
 enum line { LINE_STAYS, LINE_IS_NEW, LINE_IS_GONE };
@@ -203,6 +204,46 @@ static int check_persistence(const struct weir_service *svc,
 			   svc->name);
 }
 
+/* What only one kind of forwarding can do; in a transaction its option may come last. */
+static int check_forward(const struct weir_service *svc,
+			 struct netlink_ext_ack *extack)
+{
+	bool direct = svc->opt.forward == WEIR_FORWARD_DIRECT;
+	char text[WEIR_ADDR_TEXT];
+	u32 i;
+
+	for (i = 0; i < svc->nr_rules; i++) {
+		const struct weir_rule *rule = &svc->rules[i];
+
+		weir_addr_text(text, rule->family, &rule->vip);
+		if (!direct && rule->proto == WEIR_PROTO_AH)
+			return weir_refuse(extack, -EINVAL,
+					   "service %s: rule %s ah: AH authenticates addresses, translation breaks it; it needs forward direct",
+					   svc->name, text);
+		if (!weir_rule_is_prefix(rule))
+			continue;
+		if (!direct)
+			return weir_refuse(extack, -EINVAL,
+					   "service %s: rule %s/%u: a prefix is for next hops: it needs forward direct",
+					   svc->name, text, rule->plen);
+		if (rule->proto != WEIR_PROTO_ANY || rule->nr_ports)
+			return weir_refuse(extack, -EINVAL,
+					   "service %s: rule %s/%u: a prefix takes all that goes there; write %s/%u any all",
+					   svc->name, text, rule->plen, text,
+					   rule->plen);
+	}
+	for (i = 0; i < svc->nr_backends && direct; i++)
+		if (svc->backends[i].port && !svc->backends[i].draining)
+			return weir_refuse(extack, -EINVAL,
+					   "service %s: backend %s port %u: forward direct changes no port; write port 0",
+					   svc->name,
+					   weir_addr_text(text,
+							  svc->backends[i].family,
+							  &svc->backends[i].addr),
+					   svc->backends[i].port);
+	return 0;
+}
+
 static bool is_healthy(const struct weir_service *svc,
 		       const struct weir_backend *be)
 {
@@ -241,6 +282,14 @@ static void derive_backends(struct weir_service *svc)
 	}
 }
 
+static void enable_direct(const struct weir_service *svc)
+{
+	u32 i;
+
+	for (i = 0; i < svc->nr_backends; i++)
+		weir_transmit_remember(svc->backends[i].dest);
+}
+
 static int make_dests(struct weir_net *wn, struct weir_service *svc)
 {
 	u32 i;
@@ -265,6 +314,8 @@ static int make_dests(struct weir_net *wn, struct weir_service *svc)
 		if (!be->dest)
 			return -ENOMEM;
 	}
+	if (svc->opt.forward == WEIR_FORWARD_DIRECT)
+		enable_direct(svc);
 	return 0;
 }
 
@@ -279,6 +330,8 @@ int weir_finish(struct weir_net *wn, struct weir_service *svc,
 	err = check_idle(svc, extack);
 	if (!err)
 		err = check_persistence(svc, extack);
+	if (!err)
+		err = check_forward(svc, extack);
 	if (!err)
 		err = check_table(svc, &size, extack);
 	if (!err)

@@ -194,7 +194,7 @@ static bool has_rule(const struct weir_config *cfg,
 {
 	struct weir_match match;
 
-	return weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+	return weir_index_nat_rule(&cfg->index, tuple->family, &tuple->dst,
 			       tuple->proto, ntohs(tuple->dport), &match);
 }
 
@@ -212,7 +212,13 @@ unsigned int weir_guard_no_rule(struct weir_net *wn,
 				const struct nf_hook_state *state,
 				const struct weir_tuple *tuple)
 {
+	struct weir_match match;
+
 	if (!is_lost(wn, cfg, tuple->family, &tuple->dst))
+		return NF_ACCEPT;
+	/* One of direct mode, which the router itself sent. */
+	if (weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+			    tuple->proto, ntohs(tuple->dport), &match))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_NO_RULE, skb, state);
 }
@@ -230,7 +236,7 @@ static unsigned int guard_icmp_error(struct weir_net *wn,
 	const struct weir_tuple *inner = &packet->inner;
 	struct weir_match match;
 
-	if (weir_index_rule(&cfg->index, inner->family, &inner->src,
+	if (weir_index_nat_rule(&cfg->index, inner->family, &inner->src,
 			    inner->proto, ntohs(inner->sport), &match))
 		return weir_drop(wn, WEIR_R_ICMP_UNKNOWN, skb, state);
 	if (is_source(cfg, inner->family, &inner->dst, inner->proto,

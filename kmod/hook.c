@@ -65,10 +65,6 @@ static bool chooses(const struct sk_buff *skb, const struct nf_hook_state *state
 	       weir_packet_fragmented(skb, state->pf);
 }
 
-/* Persistence is for connections that exist. To a backend that turned unhealthy
- * before it answered, the client's next try is the one that saves it. A healthy one
- * may still answer: one that drains, or that is of the other role by now.
- */
 static bool may_be_used(const struct weir_config *cfg,
 			const struct weir_service *svc,
 			const struct weir_dest *dest,
@@ -77,10 +73,7 @@ static bool may_be_used(const struct weir_config *cfg,
 	const struct weir_backend *be =
 		weir_backend_find(svc, &dest->addr, dest->family);
 
-	if (!be || be->dest != dest)
-		return false;
-	return be->healthy || weir_set_has(cfg, svc, tuple->family, &tuple->src,
-					   be - svc->backends);
+	return be && be->dest == dest && weir_choose_may_use(cfg, svc, be, tuple);
 }
 
 static unsigned int verify_choice(struct weir_net *wn,
@@ -97,15 +90,18 @@ static unsigned int verify_choice(struct weir_net *wn,
 	struct weir_match match;
 	struct weir_tuple tuple;
 	bool session = READ_ONCE(binding->session);
+	__be32 isn;
 
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
-	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
+	if (!weir_index_nat_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
 			     ntohs(tuple.dport), &match))
 		return weir_reselect(wn, cfg, skb, state, WEIR_WHY_GONE);
 	tuple.fragmented = weir_packet_fragmented(skb, state->pf);
 	weir_choose(wn, cfg, match.service, &tuple, &choice);
 	if (choice.backend && choice.backend->dest == dest) {
-		weir_choose_settle(wn, match.service, &tuple, &choice, syn);
+		weir_choose_settle(wn, match.service, &tuple, &choice,
+				   syn && weir_packet_seq(skb, state->pf, &isn) ?
+				   &isn : NULL);
 		if (syn)
 			weir_nat_remember_syn(ct, skb, state->pf);
 		goto keep;
@@ -242,7 +238,7 @@ static unsigned int verify_unbound(struct weir_net *wn,
 	if (ct->master)
 		return verify_child(wn, cfg, skb, state, ct);
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
-	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
+	if (!weir_index_nat_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
 			     ntohs(tuple.dport), &match))
 		return weir_guard_no_rule(wn, cfg, skb, state, &tuple);
 	if (ctinfo == IP_CT_RELATED)
@@ -270,7 +266,9 @@ static unsigned int verify_extension(struct weir_net *wn,
 	if (extension == WEIR_EXTENSION_SOURCE_ROUTE)
 		return weir_drop(wn, WEIR_R_ROUTING_HEADER, skb, state);
 	/* To the router itself, for which there is no rule, it may come. */
-	if (weir_guard_is_local(wn, AF_INET6, &vip))
+	if (weir_guard_is_local(wn, AF_INET6, &vip) ||
+	    weir_index_forwards(&cfg->index, AF_INET6, &vip) &
+	    BIT(WEIR_FORWARD_DIRECT))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_AH, skb, state);
 }

@@ -35,6 +35,14 @@ enum kind {
 /* Stands for "any protocol": IPPROTO_RAW is no protocol on the wire. */
 #define ANY_PROTO	IPPROTO_RAW
 
+/* A prefix: its length stands in the place of the port. No protocol either. */
+#define PREFIX_PROTO	254
+
+/* A filter has so many bits for each address, and not more than 2^20. */
+#define FILTER_BITS	16
+#define FILTER_ORDER_MIN 6
+#define FILTER_ORDER_MAX 20
+
 struct index_key {
 	struct weir_addr addr;
 	u16 port;
@@ -45,6 +53,7 @@ struct index_key {
 struct weir_index_entry {
 	struct index_key key;
 	u32 next;		/* entry number + 1 */
+	u8 forwards;		/* of a VIP: bits by enum weir_forward */
 	struct weir_match match;
 };
 
@@ -55,10 +64,10 @@ static u32 hash_key(const struct weir_index *index, const struct index_key *key)
 		      index->seed) & index->mask;
 }
 
-static const struct weir_index_entry *find(const struct weir_index *index,
-					   const struct index_key *key)
+static struct weir_index_entry *find(const struct weir_index *index,
+				     const struct index_key *key)
 {
-	const struct weir_index_entry *entry;
+	struct weir_index_entry *entry;
 	u32 n;
 
 	if (!index->nr_entries)
@@ -84,6 +93,7 @@ static bool add(struct weir_index *index, const struct index_key *key,
 	entry->key = *key;
 	entry->match.service = svc;
 	entry->match.rule = rule;
+	entry->forwards = 0;
 	entry->next = *bucket;
 	*bucket = index->nr_entries;
 	return true;
@@ -131,15 +141,17 @@ static u32 nr_keys(const struct weir_rule *rule)
 	return rule->nr_ports ? rule->nr_ports : 1;
 }
 
-static int count(const struct weir_config *cfg, u32 *total)
+static int count(const struct weir_config *cfg, u32 *total, u32 *nr_direct)
 {
-	u64 sum = 0;
+	u64 sum = 0, direct = 0;
 	u32 s, r;
 
 	for (s = 0; s < cfg->nr_services; s++) {
 		const struct weir_service *svc = cfg->services[s];
 
 		sum++;
+		if (svc->opt.forward == WEIR_FORWARD_DIRECT)
+			direct += svc->nr_rules;
 		for (r = 0; r < svc->nr_rules; r++)
 			sum += 1 + (u64)nr_keys(&svc->rules[r]) *
 				   (1 + svc->nr_backends);
@@ -147,10 +159,11 @@ static int count(const struct weir_config *cfg, u32 *total)
 	if (sum > INT_MAX / sizeof(struct weir_index_entry))
 		return -ENOMEM;
 	*total = sum;
+	*nr_direct = direct;
 	return 0;
 }
 
-static int alloc(struct weir_index *index, u32 total)
+static int alloc(struct weir_index *index, u32 total, u32 nr_direct)
 {
 	u32 buckets = roundup_pow_of_two(max(total, 16U));
 
@@ -160,7 +173,12 @@ static int alloc(struct weir_index *index, u32 total)
 				  GFP_KERNEL_ACCOUNT);
 	index->mask = buckets - 1;
 	index->seed = get_random_u32();
-	return index->entries && index->buckets ? 0 : -ENOMEM;
+	index->filter_order = clamp(order_base_2(nr_direct) +
+				    ilog2(FILTER_BITS), FILTER_ORDER_MIN,
+				    FILTER_ORDER_MAX);
+	index->filter = kvcalloc(BITS_TO_LONGS(1UL << index->filter_order),
+				 sizeof(long), GFP_KERNEL_ACCOUNT);
+	return index->entries && index->buckets && index->filter ? 0 : -ENOMEM;
 }
 
 static void init_owner(struct index_key *key, u32 owner)
@@ -170,15 +188,75 @@ static void init_owner(struct index_key *key, u32 owner)
 	memcpy(&key->addr, &owner, sizeof(owner));
 }
 
+/* Descending, each once. */
+static void add_plen(struct weir_index *index, const struct weir_rule *rule)
+{
+	int v6 = rule->family == AF_INET6;
+	u8 *plens = index->plens[v6];
+	int i, n = index->nr_plens[v6];
+
+	for (i = 0; i < n && plens[i] > rule->plen; i++)
+		;
+	if (i < n && plens[i] == rule->plen)
+		return;
+	memmove(&plens[i + 1], &plens[i], n - i);
+	plens[i] = rule->plen;
+	index->nr_plens[v6]++;
+}
+
+static void prefix_key(struct index_key *key, u8 family,
+		       const struct weir_addr *addr, u8 plen)
+{
+	int i;
+
+	init_key(key, KIND_RULE, family, addr);
+	key->proto = PREFIX_PROTO;
+	key->port = plen;
+	for (i = 0; i < 4; i++) {
+		int bits = clamp(plen - 32 * i, 0, 32);
+
+		key->addr.ip6[i] &= bits ? htonl(~0U << (32 - bits)) : 0;
+	}
+}
+
+static u32 fold(const struct weir_addr *addr)
+{
+	return (__force u32)(addr->ip6[0] ^ addr->ip6[1] ^ addr->ip6[2] ^
+			     addr->ip6[3]);
+}
+
+static void add_vip(struct weir_index *index, struct weir_service *svc,
+		    const struct weir_rule *rule)
+{
+	struct index_key key;
+	u32 bit;
+
+	init_key(&key, KIND_VIP, rule->family, &rule->vip);
+	add(index, &key, svc, rule);
+	find(index, &key)->forwards |= BIT(svc->opt.forward);
+	if (svc->opt.forward != WEIR_FORWARD_DIRECT)
+		return;
+	bit = weir_index_filter_bit(index, fold(&rule->vip));
+	__set_bit(bit, index->filter);
+}
+
 static int add_rule(struct weir_index *index, struct weir_service *svc,
 		    const struct weir_rule *rule, struct weir_match clash[2])
 {
 	struct index_key key;
 	u32 i;
 
-	init_key(&key, KIND_VIP, rule->family, &rule->vip);
-	add(index, &key, svc, rule);
-
+	if (weir_rule_is_prefix(rule)) {
+		add_plen(index, rule);
+		prefix_key(&key, rule->family, &rule->vip, rule->plen);
+		if (add(index, &key, svc, rule))
+			return 0;
+		clash[0] = find(index, &key)->match;
+		clash[1].service = svc;
+		clash[1].rule = rule;
+		return -EEXIST;
+	}
+	add_vip(index, svc, rule);
 	init_key(&key, KIND_RULE, rule->family, &rule->vip);
 	key.proto = ipproto(rule->proto, rule->family);
 	for (i = 0; i < nr_keys(rule); i++) {
@@ -223,12 +301,12 @@ static void add_sources(struct weir_index *index, struct weir_service *svc,
 int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
 {
 	struct weir_index *index = &cfg->index;
-	u32 total, s, r;
+	u32 total, nr_direct, s, r;
 	int err;
 
-	err = count(cfg, &total);
+	err = count(cfg, &total, &nr_direct);
 	if (!err)
-		err = alloc(index, total);
+		err = alloc(index, total, nr_direct);
 	if (err)
 		return err;
 
@@ -242,7 +320,9 @@ int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
 			err = add_rule(index, svc, &svc->rules[r], clash);
 			if (err)
 				return err;
-			add_sources(index, svc, &svc->rules[r]);
+			/* They answer their clients past us. */
+			if (svc->opt.forward == WEIR_FORWARD_NAT)
+				add_sources(index, svc, &svc->rules[r]);
 		}
 		cond_resched();
 	}
@@ -253,16 +333,25 @@ void weir_index_free(struct weir_index *index)
 {
 	kvfree(index->entries);
 	kvfree(index->buckets);
+	kvfree(index->filter);
 	memset(index, 0, sizeof(*index));
+}
+
+u8 weir_index_forwards(const struct weir_index *index, u8 family,
+		       const struct weir_addr *addr)
+{
+	const struct weir_index_entry *entry;
+	struct index_key key;
+
+	init_key(&key, KIND_VIP, family, addr);
+	entry = find(index, &key);
+	return entry ? entry->forwards : 0;
 }
 
 bool weir_index_is_vip(const struct weir_index *index, u8 family,
 		       const struct weir_addr *addr)
 {
-	struct index_key key;
-
-	init_key(&key, KIND_VIP, family, addr);
-	return find(index, &key);
+	return weir_index_forwards(index, family, addr) & BIT(WEIR_FORWARD_NAT);
 }
 
 bool weir_index_rule(const struct weir_index *index, u8 family,
@@ -290,6 +379,33 @@ bool weir_index_rule(const struct weir_index *index, u8 family,
 		return false;
 	*match = entry->match;
 	return true;
+}
+
+bool weir_index_nat_rule(const struct weir_index *index, u8 family,
+			 const struct weir_addr *vip, u8 proto, u16 port,
+			 struct weir_match *match)
+{
+	return weir_index_rule(index, family, vip, proto, port, match) &&
+	       match->service->opt.forward == WEIR_FORWARD_NAT;
+}
+
+bool weir_index_prefix(const struct weir_index *index, u8 family,
+		       const struct weir_addr *addr, struct weir_match *match)
+{
+	int v6 = family == AF_INET6;
+	const struct weir_index_entry *entry;
+	struct index_key key;
+	int i;
+
+	for (i = 0; i < index->nr_plens[v6]; i++) {
+		prefix_key(&key, family, addr, index->plens[v6][i]);
+		entry = find(index, &key);
+		if (!entry)
+			continue;
+		*match = entry->match;
+		return true;
+	}
+	return false;
 }
 
 bool weir_index_is_source(const struct weir_index *index, u8 family,

@@ -12,6 +12,7 @@
 #include "binding.h"
 #include "choose.h"
 #include "config.h"
+#include "direct.h"
 #include "guard.h"
 #include "lookup.h"
 #include "netns.h"
@@ -72,14 +73,21 @@ static bool keeps_flow(const struct weir_choice *choice, bool syn,
 }
 
 static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
-			   const struct weir_tuple *tuple, bool syn,
+			   const struct weir_tuple *packet, bool syn,
 			   struct weir_verdict *verdict)
 {
 	const struct weir_service *svc = verdict->match.service;
 	const struct weir_backend *now = NULL;
+	struct weir_tuple key = *packet, *tuple = &key;
 	struct weir_choice choice;
 
+	weir_direct_key(&verdict->match, tuple);
 	weir_choose(wn, cfg, svc, tuple, &choice);
+	/* Nobody said which sequence number: it is no retransmission. */
+	if (syn && choice.track_fields == 5) {
+		choice.session.opening = 0;
+		weir_choose_syn(cfg, svc, tuple, 0, &choice);
+	}
 	verdict->set = weir_set_of(cfg, svc, tuple->family, &tuple->src,
 				   &verdict->zonal);
 	if (svc->nr_zonals)
@@ -106,16 +114,28 @@ static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
 					    WEIR_OUTCOME_EMPTY;
 }
 
+/* In the order of direct.c: no prefix has what is the router's own. */
+static bool find_rule(struct weir_net *wn, const struct weir_config *cfg,
+		      const struct weir_tuple *tuple, struct weir_match *match)
+{
+	if (weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+			    tuple->proto, ntohs(tuple->dport), match))
+		return true;
+	return !weir_index_is_vip(&cfg->index, tuple->family, &tuple->dst) &&
+	       !weir_guard_is_local(wn, tuple->family, &tuple->dst) &&
+	       weir_index_prefix(&cfg->index, tuple->family, &tuple->dst, match);
+}
+
 void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,
 		 const struct weir_tuple *tuple, bool syn,
 		 struct weir_verdict *verdict)
 {
+	bool direct;
+
 	memset(verdict, 0, sizeof(*verdict));
-	judge_entry(wn, cfg, tuple, verdict);
-	if (!weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
-			     tuple->proto, ntohs(tuple->dport),
-			     &verdict->match)) {
-		if (!weir_index_is_vip(&cfg->index, tuple->family, &tuple->dst))
+	if (!find_rule(wn, cfg, tuple, &verdict->match)) {
+		judge_entry(wn, cfg, tuple, verdict);
+		if (!weir_index_forwards(&cfg->index, tuple->family, &tuple->dst))
 			verdict->outcome = WEIR_OUTCOME_NOT_OURS;
 		else if (weir_guard_is_local(wn, tuple->family, &tuple->dst))
 			verdict->outcome = WEIR_OUTCOME_LOCAL;
@@ -123,8 +143,12 @@ void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,
 			verdict->outcome = WEIR_OUTCOME_NO_RULE;
 		return;
 	}
+	direct = verdict->match.service->opt.forward == WEIR_FORWARD_DIRECT;
+	/* Direct mode has no conntrack entries. */
+	if (!direct)
+		judge_entry(wn, cfg, tuple, verdict);
 	/* As select does. */
-	if (tuple->proto == IPPROTO_AH)
+	if (tuple->proto == IPPROTO_AH && !direct)
 		verdict->outcome = WEIR_OUTCOME_AH;
 	else
 		explain_choice(wn, cfg, tuple, syn, verdict);

@@ -15,6 +15,7 @@
 #include "binding.h"
 #include "config.h"
 #include "dest.h"
+#include "direct.h"
 #include "drain.h"
 #include "draft.h"
 #include "fault.h"
@@ -26,6 +27,7 @@
 #include "stats.h"
 #include "sweep.h"
 #include "sysctl.h"
+#include "transmit.h"
 #include "track.h"
 
 /* What backends have on its way when their flows are removed has been dropped by
@@ -60,6 +62,8 @@ static int __net_init net_init(struct net *net)
 	wn->net = net;
 	mutex_init(&wn->lock);
 	INIT_LIST_HEAD(&wn->bindings);
+	spin_lock_init(&wn->route_lock);
+	INIT_LIST_HEAD(&wn->routed);
 	ratelimit_state_init(&wn->rejects, HZ, REJECTS_PER_SECOND);
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
@@ -101,7 +105,7 @@ static void net_close(struct weir_net *wn)
 	/* Without hooks nobody selects, and there are no flows: most namespaces of
 	 * a host that has many are gone without waiting here.
 	 */
-	if (wn->hooked[0] || wn->hooked[1])
+	if (wn->hooked[0] || wn->hooked[1] || wn->direct[0] || wn->direct[1])
 		synchronize_net();
 	weir_drain_exit(wn);
 	weir_limit_exit(wn);
@@ -114,6 +118,7 @@ static void __net_exit net_pre_exit(struct net *net)
 	struct weir_net *wn = weir_net(net);
 
 	net_close(wn);
+	weir_direct_disable(wn);
 	weir_hook_disable(wn);
 }
 
@@ -174,12 +179,17 @@ static int __init weir_init(void)
 	err = weir_fault() ?: register_pernet_subsys(&net_ops);
 	if (err)
 		goto err_pernet;
+	err = weir_fault() ?: weir_transmit_init();
+	if (err)
+		goto err_transmit;
 	err = weir_fault() ?: weir_netlink_init();
 	if (err)
 		goto err_netlink;
 	return 0;
 
 err_netlink:
+	weir_transmit_exit();
+err_transmit:
 	unregister_pernet_subsys(&net_ops);
 err_pernet:
 	destroy_workqueue(weir_wq);
@@ -222,6 +232,7 @@ static void __exit weir_exit(void)
 	weir_netlink_exit();
 	close_all();
 	unregister_pernet_subsys(&net_ops);
+	weir_transmit_exit();
 	nf_ct_iterate_destroy(is_ours, NULL);
 	weir_dest_flush();
 	destroy_workqueue(weir_wq);

@@ -94,48 +94,6 @@ static unsigned int translate(struct nf_conn *ct,
 	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST);
 }
 
-static unsigned int when_empty(struct weir_net *wn,
-			       const struct weir_service *svc,
-			       struct sk_buff *skb,
-			       const struct nf_hook_state *state)
-{
-	if (svc->opt.when_empty == WEIR_WHEN_EMPTY_REJECT)
-		weir_reject(wn, skb, state);
-	return weir_drop(wn, WEIR_R_NO_ELIGIBLE, skb, state);
-}
-
-/* @choice is none of a session that goes on, or nobody is healthy anyway. */
-static bool last_resort(const struct weir_service *svc,
-			const struct weir_choice *choice)
-{
-	return !svc->nr_healthy ||
-	       (choice->zonal &&
-		choice->zonal->eligible.reason == WEIR_ZONAL_UNHEALTHY);
-}
-
-static void count_selection(const struct weir_service *svc,
-			    const struct weir_choice *choice,
-			    const struct sk_buff *skb, enum weir_why why)
-{
-	const struct weir_dest *dest = choice->backend->dest;
-
-	static const enum weir_counter counter[] = {
-		[WEIR_WHY_GONE]		= WEIR_C_RESELECTED_GONE,
-		[WEIR_WHY_UNHEALTHY]	= WEIR_C_RESELECTED_UNHEALTHY,
-		[WEIR_WHY_ADOPTED]	= WEIR_C_RESELECTED_ADOPTED,
-		[WEIR_WHY_SYN]		= WEIR_C_RESELECTED_SYN,
-		[WEIR_WHY_SESSION]	= WEIR_C_RESELECTED_SESSION,
-		[WEIR_WHY_FAILOVER]	= WEIR_C_RESELECTED_FAILOVER,
-	};
-
-	weir_counters_add(dest->counters, WEIR_C_SELECTIONS, 1);
-	if (last_resort(svc, choice))
-		weir_counters_add(dest->counters, WEIR_C_LAST_RESORT, 1);
-	if (why != WEIR_WHY_NEW)
-		weir_counters_add(dest->counters, counter[why], 1);
-	weir_counters_packet(dest->counters, false, skb->len);
-}
-
 /* An entry with an empty helper extension is left alone by other people's
  * flowtables, which would carry its packets past our hooks.
  */
@@ -154,10 +112,10 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	struct weir_tuple tuple;
 	struct weir_match match;
 	struct weir_dest *dest;
-	bool syn;
+	__be32 isn, *syn = NULL;
 
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
-	if (!weir_index_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
+	if (!weir_index_nat_rule(&cfg->index, tuple.family, &tuple.dst, tuple.proto,
 			     ntohs(tuple.dport), &match))
 		return weir_guard_no_rule(wn, cfg, skb, state, &tuple);
 	if (READ_ONCE(wn->closing))
@@ -173,7 +131,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 		 */
 		if (choice.has_session)
 			weir_session_end(wn, choice.at, &choice.session);
-		return when_empty(wn, match.service, skb, state);
+		return weir_when_empty(wn, match.service, skb, state);
 	}
 	dest = choice.backend->dest;
 	binding = dest->bindings[weir_class(tuple.proto)];
@@ -184,12 +142,14 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
 	weir_binding_refresh(binding, ct);
-	syn = tuple.proto == IPPROTO_TCP &&
-	      weir_packet_opens(skb, tuple.family, tuple.proto);
-	if (syn)
+	if (tuple.proto == IPPROTO_TCP &&
+	    weir_packet_opens(skb, tuple.family, tuple.proto) &&
+	    weir_packet_seq(skb, tuple.family, &isn)) {
 		weir_nat_remember_syn(ct, skb, tuple.family);
+		syn = &isn;
+	}
 	weir_choose_settle(wn, match.service, &tuple, &choice, syn);
-	count_selection(match.service, &choice, skb, why);
+	weir_choose_count(match.service, &choice, skb->len, why);
 	return NF_ACCEPT;
 }
 

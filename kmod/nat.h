@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "choose.h"
 #include "stats.h"
 
 struct nf_conn;
@@ -16,17 +17,6 @@ struct nf_hook_state;
 struct sk_buff;
 struct weir_config;
 struct weir_net;
-
-/* Why a flow is selected. */
-enum weir_why {
-	WEIR_WHY_NEW,
-	WEIR_WHY_GONE,		/* its backend or rule was removed */
-	WEIR_WHY_UNHEALTHY,	/* its backend is unhealthy, no persistence */
-	WEIR_WHY_ADOPTED,	/* made before its rule, or by others */
-	WEIR_WHY_SYN,		/* a SYN chooses anew, and chose another backend */
-	WEIR_WHY_SESSION,	/* its session is with another backend by now */
-	WEIR_WHY_FAILOVER,	/* its backend's role is not in use any more */
-};
 
 /**
  * weir_select() - bind a new flow to a backend

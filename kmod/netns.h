@@ -40,6 +40,9 @@ struct weir_net {
 	u32 last_owner_id;
 	u32 last_dest_id;
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
+	bool direct[2];				/* those of direct mode */
+	spinlock_t route_lock;			/* of what dests know of routes */
+	struct list_head routed;		/* dests that may have one */
 	struct list_head bindings;		/* live ones, and held by entries */
 	unsigned long flows_counted;		/* jiffies: when all were, for show */
 	unsigned long sessions_counted;		/* jiffies, and how many there were */

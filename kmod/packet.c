@@ -206,6 +206,7 @@ enum weir_extension weir_packet_extension(const struct sk_buff *skb)
 	case NEXTHDR_DEST:
 	case NEXTHDR_ROUTING:
 	case NEXTHDR_AUTH:
+	case NEXTHDR_FRAGMENT:
 		break;
 	default:
 		return WEIR_EXTENSION_NONE;

@@ -126,7 +126,7 @@ static const struct choice choices[] = {
 	{ OPTION(LOCALITY, locality, "locality"),
 	  WORDS(locality_words, ALL(locality_words)) },
 	{ OPTION(FORWARD, forward, "forward"),
-	  WORDS(forward_words, BIT(WEIR_FORWARD_NAT)) },
+	  WORDS(forward_words, ALL(forward_words)) },
 	{ OPTION(WHEN_EMPTY, when_empty, "when-empty"),
 	  WORDS(when_empty_words, ALL(when_empty_words)) },
 	{ OPTION(HAIRPIN, hairpin, "hairpin"),
@@ -420,17 +420,35 @@ static int parse_plen(const struct nlattr *attr, const char *label,
 		      struct weir_rule *rule, struct netlink_ext_ack *extack)
 {
 	u8 full = rule->family == AF_INET ? 32 : 128;
+	int i;
 
 	rule->plen = attr ? nla_get_u8(attr) : full;
 	if (rule->plen > full)
 		return weir_refuse_attr(extack, attr, -ERANGE,
 					"%s: prefix length %u: at most %u",
 					label, rule->plen, full);
-	if (rule->plen < full)
-		return weir_refuse_attr(extack, attr, -EOPNOTSUPP,
-					"%s/%u: a prefix is not supported by this version of weir",
-					label, rule->plen);
+	for (i = 0; i < full; i++)
+		if (i >= rule->plen &&
+		    rule->vip.raw[i / 8] & BIT(7 - i % 8))
+			return weir_refuse_attr(extack, attr, -EINVAL,
+						"%s/%u: bits behind the length of the prefix are set",
+						label, rule->plen);
 	return 0;
+}
+
+/* All but the whole address may be a prefix, of no host. */
+static int parse_vip(struct nlattr **tb, const char *label,
+		     struct weir_rule *rule, struct netlink_ext_ack *extack)
+{
+	const struct nlattr *plen = tb[WEIR_RULE_A_PLEN];
+	int err = parse_addr(tb[WEIR_RULE_A_VIP], label, &rule->family,
+			     &rule->vip, extack);
+
+	if (err || (plen && nla_get_u8(plen) <
+			    (rule->family == AF_INET ? 32 : 128)))
+		return err;
+	return parse_host(tb[WEIR_RULE_A_VIP], label, &rule->family, &rule->vip,
+			  extack);
 }
 
 int weir_parse_rule(const struct nlattr *nest, const char *service,
@@ -450,12 +468,11 @@ int weir_parse_rule(const struct nlattr *nest, const char *service,
 		strlcat(label, ": its VIP", sizeof(label));
 		return weir_parse_missing(extack, nest, WEIR_RULE_A_VIP, label);
 	}
-	err = parse_host(tb[WEIR_RULE_A_VIP], label, &rule->family, &rule->vip,
-			 extack);
+	err = parse_vip(tb, label, rule, extack);
 	if (err)
 		return err;
-	weir_addr_text(text, rule->family, &rule->vip);
-	snprintf(label, sizeof(label), "service %s: rule %s", service, text);
+	snprintf(label, sizeof(label), "service %s: rule %s", service,
+		 weir_addr_text(text, rule->family, &rule->vip));
 	err = parse_plen(tb[WEIR_RULE_A_PLEN], label, rule, extack);
 	if (err)
 		return err;

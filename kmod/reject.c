@@ -15,6 +15,8 @@
 
 #include "netns.h"
 #include "reject.h"
+#include "service.h"
+#include "stats.h"
 
 static bool is_tcp6(const struct sk_buff *skb)
 {
@@ -43,4 +45,13 @@ void weir_reject(struct weir_net *wn, struct sk_buff *skb,
 	else
 		nf_send_unreach6(state->net, skb, ICMPV6_PORT_UNREACH,
 				 state->hook);
+}
+
+unsigned int weir_when_empty(struct weir_net *wn, const struct weir_service *svc,
+			     struct sk_buff *skb,
+			     const struct nf_hook_state *state)
+{
+	if (svc->opt.when_empty == WEIR_WHEN_EMPTY_REJECT)
+		weir_reject(wn, skb, state);
+	return weir_drop(wn, WEIR_R_NO_ELIGIBLE, skb, state);
 }

@@ -8,6 +8,7 @@
 struct nf_hook_state;
 struct sk_buff;
 struct weir_net;
+struct weir_service;
 
 /**
  * weir_reject() - a TCP RST, or ICMP port unreachable, from the VIP
@@ -18,5 +19,14 @@ struct weir_net;
  */
 void weir_reject(struct weir_net *wn, struct sk_buff *skb,
 		 const struct nf_hook_state *state);
+
+/**
+ * weir_when_empty() - nobody may be chosen: drop, or tell, as the service says
+ * @skb: as weir_reject()
+ * Return: NF_DROP.
+ */
+unsigned int weir_when_empty(struct weir_net *wn, const struct weir_service *svc,
+			     struct sk_buff *skb,
+			     const struct nf_hook_state *state);
 
 #endif /* WEIR_REJECT_H */

@@ -83,10 +83,6 @@ static int check_rule(const struct weir_service *svc,
 		return weir_refuse(extack, -EINVAL,
 				   "service %s: rule %s %s: %s has no ports here; write %s %s all",
 				   svc->name, vip, word, word, vip, word);
-	if (rule->proto == WEIR_PROTO_AH && svc->opt.forward == WEIR_FORWARD_NAT)
-		return weir_refuse(extack, -EOPNOTSUPP,
-				   "service %s: rule %s ah: AH authenticates addresses, translation breaks it; it needs forward direct",
-				   svc->name, vip);
 	if (svc->family && svc->family != rule->family)
 		return weir_refuse(extack, -EINVAL,
 				   "service %s: rule %s: rules and backends of a service share one family, this one has %s",

@@ -11,6 +11,7 @@
 #include <linux/refcount.h>
 #include <linux/rcupdate.h>
 #include <linux/siphash.h>
+#include <linux/socket.h>
 #include <linux/types.h>
 #include <linux/weir.h>
 
@@ -63,6 +64,12 @@ struct weir_rule {
 	u16 nr_ports;		/* 0: all ports, and packets without ports */
 	u16 *ports;		/* host order, ascending, unique; owned */
 };
+
+/* Is its VIP more than one address? Only next hops have such. */
+static inline bool weir_rule_is_prefix(const struct weir_rule *rule)
+{
+	return rule->plen < (rule->family == AF_INET ? 32 : 128);
+}
 
 struct weir_group {
 	char name[WEIR_NAME_MAX + 1];

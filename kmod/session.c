@@ -72,7 +72,7 @@ unsigned int weir_session_fields(const struct weir_service *svc,
 	unsigned int fields = weir_track_fields(svc->opt.affinity,
 						svc->opt.tracking, tuple);
 
-	return fields == 5 ? 0 : fields;
+	return fields == 5 && svc->opt.forward == WEIR_FORWARD_NAT ? 0 : fields;
 }
 
 const struct weir_backend *
@@ -139,7 +139,7 @@ bool weir_session_usable(const struct weir_config *cfg,
 
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 			 const struct weir_tuple *tuple, unsigned int fields,
-			 const struct weir_backend *be)
+			 const struct weir_backend *be, const __be32 *isn)
 {
 	struct weir_track *track = rcu_dereference(wn->track);
 	struct weir_session session = {
@@ -147,6 +147,8 @@ void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 		.hint = be - svc->backends,
 		.idle = svc->opt.idle_timeout,
 		.used = weir_seconds(),
+		.opening = !!isn,
+		.isn = isn ? *isn : 0,
 	};
 
 	if (!track)
@@ -173,6 +175,8 @@ bool weir_session_view(const struct weir_config *cfg,
 	view->family = session->key.family;
 	view->fields = session->key.fields;
 	view->proto = session->key.proto;
+	view->sport = session->key.sport;
+	view->dport = session->key.dport;
 	view->src = session->key.src;
 	view->dst = session->key.dst;
 	view->backend = be->addr;

@@ -48,7 +48,8 @@ int weir_session_resize(struct weir_net *wn, u32 max);
 /**
  * weir_session_fields() - fields of the tracking key
  *
- * Return: 1, 2 or 3, or 0 where conntrack's own entry is the tracking entry.
+ * Return: 1, 2, 3, or 5 in direct mode, or 0 where conntrack's own entry is the
+ * tracking entry.
  */
 unsigned int weir_session_fields(const struct weir_service *svc,
 				 const struct weir_tuple *tuple);
@@ -102,18 +103,21 @@ bool weir_session_usable(const struct weir_config *cfg,
 
 /**
  * weir_session_record() - the session of a packet is with @be from now on
+ * @isn: sequence number, if the packet is a SYN; else NULL
+ *
  * Bottom halves off, RCU read lock.
  */
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 			 const struct weir_tuple *tuple, unsigned int fields,
-			 const struct weir_backend *be);
+			 const struct weir_backend *be, const __be32 *isn);
 
 /* A session as a reader sees it. */
 struct weir_session_view {
 	const char *service;		/* lives as long as the RCU read section */
 	u8 family;
 	u8 fields;
-	u8 proto;			/* IPPROTO_*, with 3 fields */
+	u8 proto;			/* IPPROTO_*, with 3 fields or 5 */
+	__be16 sport, dport;		/* with 5 fields */
 	struct weir_addr src, dst, backend;
 	u32 expires;			/* seconds */
 	bool confirmed;

@@ -55,6 +55,14 @@ enum weir_reason {
 	WEIR_R_AH,
 	WEIR_R_NO_LOOSE,
 	WEIR_R_CLOSING,
+	WEIR_R_LOOP,
+	WEIR_R_TTL,
+	WEIR_R_TOO_BIG,
+	WEIR_R_NO_ROUTE,
+	WEIR_R_NO_PORTS,
+	WEIR_R_NOT_FORWARDING,
+	WEIR_R_POLICY,
+	WEIR_R_NO_MEMORY,
 
 	WEIR_NR_DROPS,
 	/* Events that lose no packet. */

@@ -17,7 +17,7 @@ static bool still_leads_here(const struct weir_config *cfg,
 {
 	struct weir_match match;
 
-	return weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+	return weir_index_nat_rule(&cfg->index, tuple->family, &tuple->dst,
 			       tuple->proto, ntohs(tuple->dport), &match) &&
 	       match.service->owner == dest->owner;
 }

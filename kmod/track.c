@@ -72,6 +72,10 @@ void weir_track_key(struct weir_track_key *key, const struct weir_tuple *tuple,
 		key->dst = tuple->dst;
 	if (fields > 2)
 		key->proto = tuple->proto;
+	if (fields > 3) {
+		key->sport = tuple->sport;
+		key->dport = tuple->dport;
+	}
 }
 
 /* Two different sets from independent halves of one hash: the fuller one is passed
@@ -149,8 +153,12 @@ void weir_track_touch(struct weir_track *track, u32 at, u16 hint, u32 idle,
 		WRITE_ONCE(entry->used, now);
 	if (READ_ONCE(entry->idle) != idle)
 		WRITE_ONCE(entry->idle, idle);
-	if (confirm && !READ_ONCE(entry->confirmed))
+	if (!confirm)
+		return;
+	if (!READ_ONCE(entry->confirmed))
 		WRITE_ONCE(entry->confirmed, 1);
+	if (READ_ONCE(entry->opening))
+		WRITE_ONCE(entry->opening, 0);
 }
 
 /* Which of two entries should rather give way: a free one, then one that has seen a
@@ -247,6 +255,8 @@ bool weir_track_put(struct weir_track *track, const struct weir_session *session
 	entry->idle = session->idle;
 	entry->used = session->used;
 	entry->confirmed = session->confirmed || (same && entry->confirmed);
+	entry->opening = session->opening;
+	entry->isn = session->isn;
 	write_seqcount_end(&owner->seq);
 	unlock_sets(first, second);
 	return evicted;

@@ -2,8 +2,9 @@
 /*
  * track - sessions: tracking entries that are coarser than conntrack's own
  *
- * The 1-, 2- and 3-tuples of per-session tracking, and the 3-tuples of protocols
- * without ports and of fragmented UDP (semantics 1.4). A set-associative table of
+ * The 1-, 2- and 3-tuples of per-session tracking, the 3-tuples of protocols
+ * without ports and of fragmented UDP (semantics 1.4), and in direct mode, which has
+ * no conntrack, the 5-tuples too. A set-associative table of
  * fixed size: two candidate sets of eight entries for each key, the least recently
  * used gives way. Nothing is allocated per packet, and no lock is held longer than
  * it takes to look at sixteen entries.
@@ -26,8 +27,9 @@ struct weir_track_key {
 	u32 owner;		/* id of the service's run-time half */
 	u8 family;
 	u8 proto;		/* IPPROTO_*, 0 below three fields */
-	u8 fields;		/* 1, 2 or 3 */
+	u8 fields;		/* 1, 2, 3 or 5 */
 	u8 unused;
+	__be16 sport, dport;	/* 0 below five fields */
 };
 
 struct weir_session {
@@ -37,6 +39,8 @@ struct weir_session {
 	u16 hint;		/* where the backend was in its service */
 	u16 idle;		/* seconds that it may go unused */
 	u8 confirmed;		/* more than one packet came */
+	u8 opening;		/* a SYN came, and nothing since: */
+	__be32 isn;		/* its sequence number */
 } __aligned(64);
 
 struct weir_track_set;
@@ -71,7 +75,7 @@ void weir_track_copy(struct weir_track *to, struct weir_track *from, u32 now);
 /**
  * weir_track_key() - the key of a packet
  * @owner: id of the service
- * @fields: 1, 2 or 3
+ * @fields: 1, 2, 3 or 5
  */
 void weir_track_key(struct weir_track_key *key, const struct weir_tuple *tuple,
 		    u32 owner, unsigned int fields);

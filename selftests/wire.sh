@@ -22,11 +22,14 @@ mac() {			# NAME: hardware address of its eth0
 	echo "${link%% *}"
 }
 
+# In direct mode a backend is told by its hardware address: the last byte is that of its address.
 neighbours() {		# NAME DEV ADDR...: all of them are behind eth0 of NAME
-	local mac dev=$2 addr
+	local mac dev=$2 addr last
 	mac=$(mac "$1")
 	shift 2
 	for addr; do
+		last=${addr##*[.:]}
+		[ "${WEIR_FORWARD:-nat}$dev" != directeth1 ] || printf -v mac 02:00:00:00:00:%02x "$last"
 		echo "neigh replace $addr lladdr $mac dev $dev nud permanent"
 	done | ips lb
 }

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Configuration in the words of the documentation, straight over netlink."""
+import os
 import struct
 
 from weirnl import (H, NLM_F_DUMP, NLM_F_REQUEST, U8, U16, U32, Refused, Weir, ip, ports,
                     split)
+
+# What the services of a test forward by; a test for both modes is run once with each.
+FORWARD = os.environ.get("WEIR_FORWARD", "nat")
 
 SIZES = {"u8": U8, "u16": U16, "u32": U32}
 
@@ -56,6 +60,8 @@ class Admin(Weir):
 
     def add_service(self, name, rules=(), backends=(), **options):
         """options in the words of the documentation, with _ for -."""
+        if FORWARD != "nat":
+            options.setdefault("forward", FORWARD)
         words = attrs("SERVICE", dashed(options))
         self.do("SERVICE_ADD", {"SERVICE_NAME": name, "SERVICE": words})
         for one in rules:

@@ -18,7 +18,7 @@ import tables
 from admin import Admin, rule, since
 from conntrack import Conntrack
 from verdict import note, ok, run, same
-from wire import MEETS, PROTO, Pkt, Wire, backend, client, vip
+from wire import CUT, DIRECT, MEETS, PROTO, Pkt, Wire, backend, client, vip
 
 FAMILY = int(sys.argv[4])
 VALUES = 12             # of each field for selection
@@ -313,5 +313,36 @@ def complete():
     assert set(KINDS) <= set(PROTO) | {"icmp"}
 
 
-run(complete, *map(affinity_rows, tables.AFFINITIES), equal_affinities, whole_and_fragments,
-    meeting, ah_dropped, wire_clean)
+def direct_fragments():
+    """In direct mode every fragment goes by three fields, whole datagrams by five"""
+    service("none", "per-connection")
+    one = Pkt("udp", client(FAMILY, 4000), vip(FAMILY, 1), 2000)
+    cut = [one.but(kind="udp-fragmented", sport=2000 + n) for n in range(8)]
+    same(f"IPv{FAMILY}: fragmented ones of a client are at one backend", len(set(WIRE.places(cut))), 1)
+    ok(f"IPv{FAMILY}: whole ones are spread", len(set(WIRE.places([one.but(sport=2000 + n)
+                                                                  for n in range(8)]))) > 1)
+
+
+def direct_reassembly():
+    """TCP and SCTP fragments are put together first (decision 10)"""
+    service("none", "per-connection")
+    for kind, more in (("tcp", {"flags": "A", "ack": 7000, "data": bytes(40)}), ("sctp", {})):
+        whole = [Pkt(kind, client(FAMILY, 4100 + n), vip(FAMILY, 1), 2000 + n, **more) for n in range(24)]
+        fresh = WIRE.places(whole)
+        ADMIN.flush()
+        same(f"IPv{FAMILY}: {kind}: in fragments it goes where it goes whole",
+             WIRE.places([one.but(note=CUT) for one in whole]), fresh)
+        ok(f"IPv{FAMILY}: {kind}: which is not all one", len(set(fresh)) > 2, set(fresh))
+
+
+def ah_forwarded():
+    """AH passes, since nothing is changed"""
+    service("none", "per-connection")
+    got = WIRE.places([Pkt("ah", client(FAMILY, 4001 + n // 4), vip(FAMILY, 1), 300 + n) for n in range(64)])
+    ok(f"IPv{FAMILY}: AH reaches backends", None not in got and len(set(got)) > 2, set(got))
+    ok(f"IPv{FAMILY}: one for each client", all(len(set(got[n:n + 4])) == 1 for n in range(0, 64, 4)))
+
+
+run(complete, *map(affinity_rows, tables.AFFINITIES), equal_affinities,
+    *([direct_fragments, direct_reassembly, ah_forwarded] if DIRECT else [whole_and_fragments, meeting, ah_dropped]),
+    wire_clean)

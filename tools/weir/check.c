@@ -111,6 +111,7 @@ int weir_check(struct weir_ctx *ctx, struct weir_args args)
 	if (!check_module(&state)) {
 		find_families(&state);
 		weir_check_services(&state);
+		weir_check_direct(&state);
 		weir_check_sysctls(&state);
 		weir_check_routes(&state);
 		weir_check_filters(&state);

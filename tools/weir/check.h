@@ -23,6 +23,7 @@ void weir_find(struct weir_check_state *state, enum weir_severity severity,
 	       const char *what, const char *why, const char *command);
 
 void weir_check_services(struct weir_check_state *state);
+void weir_check_direct(struct weir_check_state *state);
 void weir_check_sysctls(struct weir_check_state *state);
 void weir_check_routes(struct weir_check_state *state);
 void weir_check_filters(struct weir_check_state *state);

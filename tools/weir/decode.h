@@ -63,6 +63,7 @@ struct weir_session {
 	struct weir_addr src, dst, backend;
 	uint64_t set;			/* a bit for each attribute present */
 	uint32_t expires;
+	uint16_t sport, dport;
 	uint8_t fields, proto, confirmed;
 };
 

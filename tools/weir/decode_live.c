@@ -29,6 +29,8 @@ static weir_policy session_policy = {
 	[WEIR_SESSION_A_BACKEND] = ADDR,
 	[WEIR_SESSION_A_EXPIRES] = U32,
 	[WEIR_SESSION_A_CONFIRMED] = U8,
+	[WEIR_SESSION_A_SPORT] = U16,
+	[WEIR_SESSION_A_DPORT] = U16,
 };
 
 static weir_policy verdict_policy = {
@@ -124,6 +126,8 @@ static int fill_session(const struct nlattr *a, struct weir_session *session)
 	session->proto = weir_attr_num(&attrs, WEIR_SESSION_A_PROTO);
 	session->expires = weir_attr_num(&attrs, WEIR_SESSION_A_EXPIRES);
 	session->confirmed = weir_attr_num(&attrs, WEIR_SESSION_A_CONFIRMED);
+	session->sport = weir_attr_num(&attrs, WEIR_SESSION_A_SPORT);
+	session->dport = weir_attr_num(&attrs, WEIR_SESSION_A_DPORT);
 	return 0;
 }
 

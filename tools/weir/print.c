@@ -254,14 +254,24 @@ void weir_out_session(struct weir_out *out, const struct weir_session *session)
 {
 	bool has_dst = weir_has(session->set, WEIR_SESSION_A_DST);
 	bool has_proto = weir_has(session->set, WEIR_SESSION_A_PROTO);
-	char text[WEIR_ADDR_TEXT], proto[8];
+	bool has_ports = weir_has(session->set, WEIR_SESSION_A_DPORT);
+	char text[WEIR_ADDR_TEXT + 8], proto[8];
 
 	weir_out_num(out, "fields", NULL, session->fields);
 	weir_out_str(out, "proto", has_proto ? "%s " : NULL,
 		     has_proto ? weir_ipproto_text(session->proto, proto) : "");
-	weir_out_str(out, "src", "%s", weir_addr_text(&session->src, text));
-	weir_out_str(out, "dst", has_dst ? " %s" : NULL,
+	weir_out_str(out, "src", has_ports ? NULL : "%s",
+		     weir_addr_text(&session->src, text));
+	weir_out_num(out, "sport", NULL, session->sport);
+	weir_out_str(out, "dst", has_dst && !has_ports ? " %s" : NULL,
 		     has_dst ? weir_addr_text(&session->dst, text) : "");
+	weir_out_num(out, "dport", NULL, session->dport);
+	if (has_ports) {
+		weir_out_text(out, "%s", weir_endpoint_text(&session->src, true,
+							    session->sport, text));
+		weir_out_text(out, " %s", weir_endpoint_text(&session->dst, true,
+							     session->dport, text));
+	}
 	weir_out_str(out, "service", " service %s", session->service);
 	weir_out_str(out, "backend", " backend %s",
 		     weir_addr_text(&session->backend, text));

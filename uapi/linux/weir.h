@@ -794,13 +794,15 @@ enum weir_flow_attr {
  * enum weir_session_attr - one tracking entry that is coarser than a flow
  * @WEIR_SESSION_A_UNSPEC: never used
  * @WEIR_SESSION_A_SERVICE_NAME: string
- * @WEIR_SESSION_A_FIELDS: u8, of its key: 1, 2 or 3
+ * @WEIR_SESSION_A_FIELDS: u8, of its key: 1, 2, 3, or 5 with forward direct
  * @WEIR_SESSION_A_SRC: 4 or 16 bytes, the client
- * @WEIR_SESSION_A_DST: the VIP, with 2 or 3 fields
- * @WEIR_SESSION_A_PROTO: u8, IPPROTO_*, with 3 fields
+ * @WEIR_SESSION_A_DST: the VIP, with 2 fields or more
+ * @WEIR_SESSION_A_PROTO: u8, IPPROTO_*, with 3 fields or 5
  * @WEIR_SESSION_A_BACKEND: address
  * @WEIR_SESSION_A_EXPIRES: u32, seconds left
  * @WEIR_SESSION_A_CONFIRMED: u8, 0 or 1: more than one packet came
+ * @WEIR_SESSION_A_SPORT: u16, with 5 fields
+ * @WEIR_SESSION_A_DPORT: u16, with 5 fields
  */
 enum weir_session_attr {
 	WEIR_SESSION_A_UNSPEC,
@@ -812,6 +814,8 @@ enum weir_session_attr {
 	WEIR_SESSION_A_BACKEND,
 	WEIR_SESSION_A_EXPIRES,
 	WEIR_SESSION_A_CONFIRMED,
+	WEIR_SESSION_A_SPORT,
+	WEIR_SESSION_A_DPORT,
 
 	__WEIR_SESSION_A_MAX
 };

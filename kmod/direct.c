@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * direct - forwarding without translation
+ *
+ * PREROUTING at -450, before defragmentation and conntrack: the packet keeps its
+ * addresses and goes to the backend, which has the VIP on a loopback and answers the
+ * client itself, or, where the VIP is a prefix, through the backend as the next hop.
+ * All tracking keys are in track.c.
+ */
+#include <linux/bottom_half.h>
+#include <linux/icmpv6.h>
+#include <linux/if_packet.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/netfilter/ipv6/nf_defrag_ipv6.h>
+#include <net/route.h>
+
+#include "binding.h"
+#include "choose.h"
+#include "config.h"
+#include "direct.h"
+#include "guard.h"
+#include "netns.h"
+#include "packet.h"
+#include "reject.h"
+#include "session.h"
+#include "stay.h"
+#include "transmit.h"
+
+#define PRIORITY	-450
+/* Behind those who route it anew, for a mark that they set. */
+#define PRIORITY_OUT	(NF_IP_PRI_NAT_DST + 1)
+
+/* Whose pieces are put together. Of conntrack's range, for whom the router sends no ICMP
+ * when pieces are missing, and the end of it that is for bridges in a zone nobody has.
+ */
+#define DEFRAG_USER	__IP_DEFRAG_CONNTRACK_BRIDGE_IN
+
+/* A packet to be forwarded, as far as it is known. */
+struct ask {
+	struct weir_packet packet;
+	struct weir_match match;
+	bool exact;		/* the address is a VIP of direct mode, */
+	bool shared;		/* and of nat mode */
+	bool bare;		/* a fragment, and not the one with the ports */
+};
+
+/* Back to front, so that both directions of a connection have one key (semantics 6.6). */
+static void swap_tuple(struct weir_tuple *tuple)
+{
+	swap(tuple->src, tuple->dst);
+	swap(tuple->sport, tuple->dport);
+}
+
+void weir_direct_key(const struct weir_match *match, struct weir_tuple *tuple)
+{
+	u8 affinity = match->service->opt.affinity;
+	int cmp;
+
+	if (!weir_rule_is_prefix(match->rule) ||
+	    affinity == WEIR_AFFINITY_NONE ||
+	    affinity == WEIR_AFFINITY_CLIENT_IP_NO_DESTINATION)
+		return;
+	cmp = weir_addr_cmp(&tuple->src, &tuple->dst);
+	if (cmp > 0 || (!cmp && ntohs(tuple->sport) > ntohs(tuple->dport)))
+		swap_tuple(tuple);
+}
+
+/* What no prefix takes: the router's own addresses, what belongs to one link, and groups. */
+static bool is_private4(const struct nf_hook_state *state,
+			const struct iphdr *iph)
+{
+	unsigned int type;
+
+	if (ipv4_is_multicast(iph->daddr) || ipv4_is_linklocal_169(iph->daddr) ||
+	    ipv4_is_linklocal_169(iph->saddr))
+		return true;
+	/* Those of a VRF are in its own table. */
+	type = inet_addr_type_dev_table(state->net, state->in, iph->daddr);
+	return type != RTN_UNICAST;
+}
+
+static bool is_private6(const struct ipv6hdr *iph)
+{
+	const int narrow = IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL |
+			   IPV6_ADDR_LOOPBACK;
+
+	return ipv6_addr_type(&iph->daddr) & narrow ||
+	       ipv6_addr_any(&iph->daddr);
+}
+
+static bool is_private(struct weir_net *wn, const struct sk_buff *skb,
+		       const struct nf_hook_state *state, u8 family)
+{
+	if (family == AF_INET)
+		return is_private4(state, ip_hdr(skb));
+	return is_private6(ipv6_hdr(skb)) ||
+	       weir_guard_is_local(wn, family, &ipv6_hdr(skb)->daddr);
+}
+
+/* Sources that no router forwards. */
+static bool is_bad_source(const struct sk_buff *skb, u8 family)
+{
+	__be32 src4;
+	int type;
+
+	if (family == AF_INET) {
+		src4 = ip_hdr(skb)->saddr;
+		return ipv4_is_multicast(src4) || ipv4_is_loopback(src4) ||
+		       ipv4_is_zeronet(src4) || ipv4_is_lbcast(src4);
+	}
+	type = ipv6_addr_type(&ipv6_hdr(skb)->saddr);
+	return type == IPV6_ADDR_ANY ||
+	       type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LOOPBACK |
+		       IPV6_ADDR_LINKLOCAL);
+}
+
+static void read_addresses(const struct sk_buff *skb, u8 family,
+			   struct weir_tuple *tuple)
+{
+	memset(tuple, 0, sizeof(*tuple));
+	tuple->family = family;
+	if (family == AF_INET) {
+		tuple->src.ip = ip_hdr(skb)->saddr;
+		tuple->dst.ip = ip_hdr(skb)->daddr;
+	} else {
+		memcpy(&tuple->src, &ipv6_hdr(skb)->saddr, sizeof(tuple->src));
+		memcpy(&tuple->dst, &ipv6_hdr(skb)->daddr, sizeof(tuple->dst));
+	}
+}
+
+/* Is the rest worth the while? Prefixes come second: an exact VIP is longer. */
+static bool is_candidate(struct weir_net *wn, const struct weir_config *cfg,
+			 const struct sk_buff *skb,
+			 const struct nf_hook_state *state, struct ask *ask)
+{
+	const struct weir_tuple *tuple = &ask->packet.tuple;
+	u8 forwards = weir_index_forwards(&cfg->index, tuple->family,
+					  &tuple->dst);
+	struct weir_match unused;
+
+	ask->exact = forwards & BIT(WEIR_FORWARD_DIRECT);
+	ask->shared = forwards & BIT(WEIR_FORWARD_NAT);
+	if (ask->exact)
+		return true;
+	return weir_index_prefix(&cfg->index, tuple->family, &tuple->dst,
+				 &unused) &&
+	       !is_private(wn, skb, state, tuple->family);
+}
+
+/* Ports of the first piece of a datagram; the others have none (semantics 6.5). */
+static void read_fragment(const struct sk_buff *skb, int offset, bool first,
+			  struct ask *ask)
+{
+	struct weir_tuple *tuple = &ask->packet.tuple;
+	const __be16 *ports;
+	__be16 buf[2];
+
+	tuple->fragmented = true;
+	ask->bare = true;
+	if (!first || tuple->proto != IPPROTO_UDP)
+		return;
+	ports = skb_header_pointer(skb, offset, sizeof(buf), buf);
+	if (!ports)
+		return;
+	tuple->sport = ports[0];
+	tuple->dport = ports[1];
+	ask->bare = false;
+}
+
+/* Where nat mode has the address too its rules may take a datagram, and want all of it.
+ * Behind an extension header nobody knows what a piece is of.
+ */
+static bool is_reassembled(const struct ask *ask, u8 proto)
+{
+	return ask->shared || proto == IPPROTO_TCP || proto == IPPROTO_SCTP ||
+	       (ask->packet.tuple.family == AF_INET6 && ipv6_ext_hdr(proto) &&
+		proto != NEXTHDR_AUTH && proto != NEXTHDR_NONE);
+}
+
+/* NF_ACCEPT: go on; a whole packet is left for read_whole(). */
+static unsigned int read_fragment4(struct net *net, struct sk_buff *skb,
+				   struct ask *ask)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+
+	if (!ip_is_fragment(iph))
+		return NF_ACCEPT;
+	ask->packet.tuple.proto = iph->protocol;
+	if (is_reassembled(ask, iph->protocol)) {
+		if (ip_defrag(net, skb, DEFRAG_USER))
+			return NF_STOLEN;
+		skb->ignore_df = 1;
+		return NF_ACCEPT;
+	}
+	read_fragment(skb, skb_network_offset(skb) + ip_hdrlen(skb),
+		      !(iph->frag_off & htons(IP_OFFSET)), ask);
+	return NF_ACCEPT;
+}
+
+static unsigned int read_fragment6(struct net *net, struct sk_buff *skb,
+				   struct ask *ask)
+{
+	const struct frag_hdr *hdr;
+	unsigned int offset = 0;
+	struct frag_hdr buf;
+	int err;
+
+	if (ipv6_find_hdr(skb, &offset, NEXTHDR_FRAGMENT, NULL, NULL) < 0)
+		return NF_ACCEPT;
+	hdr = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (!hdr)
+		return NF_DROP;
+	/* One that is all of its datagram counts as whole (decision 10). */
+	if (!(hdr->frag_off & htons(IP6_OFFSET | IP6_MF)))
+		return NF_ACCEPT;
+	ask->packet.tuple.proto = hdr->nexthdr;
+	if (is_reassembled(ask, hdr->nexthdr)) {
+		err = nf_ct_frag6_gather(net, skb, DEFRAG_USER);
+		if (err == -EINPROGRESS)
+			return NF_STOLEN;
+		/* It also says 0 of pieces that it does not understand. */
+		offset = 0;
+		return err || ipv6_find_hdr(skb, &offset, NEXTHDR_FRAGMENT, NULL,
+					    NULL) >= 0 ? NF_DROP : NF_ACCEPT;
+	}
+	read_fragment(skb, offset + sizeof(*hdr),
+		      !(hdr->frag_off & htons(IP6_OFFSET)), ask);
+	return NF_ACCEPT;
+}
+
+/* Loose and strict source routes end here, as they do by default where the kernel
+ * forwards.
+ */
+static bool is_source_routed4(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	const u8 *opt = (const u8 *)(iph + 1);
+	int left = iph->ihl * 4 - sizeof(*iph), len;
+
+	while (left > 0 && opt[0] != IPOPT_END) {
+		if (opt[0] == IPOPT_LSRR || opt[0] == IPOPT_SSRR)
+			return true;
+		len = opt[0] == IPOPT_NOOP ? 1 : left > 1 ? opt[1] : 0;
+		if (!len || (len < 2 && opt[0] != IPOPT_NOOP))
+			return false;
+		opt += len;
+		left -= len;
+	}
+	return false;
+}
+
+/* Nothing but addresses: a next hop takes it all the same. */
+static void read_opaque(const struct sk_buff *skb, u8 family, struct ask *ask)
+{
+	memset(&ask->packet, 0, sizeof(ask->packet));
+	read_addresses(skb, family, &ask->packet.tuple);
+	ask->packet.tuple.proto = family == AF_INET ? ip_hdr(skb)->protocol :
+						      ipv6_hdr(skb)->nexthdr;
+	ask->packet.tuple.fragmented = true;
+	ask->bare = true;
+}
+
+static unsigned int read_whole(struct weir_net *wn, struct sk_buff *skb,
+			       const struct nf_hook_state *state, struct ask *ask)
+{
+	u8 family = ask->packet.tuple.family;
+	enum weir_extension extension = WEIR_EXTENSION_NONE;
+
+	if (family == AF_INET6)
+		extension = weir_packet_extension(skb);
+	if (extension == WEIR_EXTENSION_SOURCE_ROUTE ||
+	    (family == AF_INET && is_source_routed4(skb)))
+		return weir_drop(wn, WEIR_R_ROUTING_HEADER, skb, state);
+	if (ask->packet.tuple.fragmented)
+		return NF_ACCEPT;
+	if (!weir_packet_parse(skb, state, &ask->packet)) {
+		if (ask->exact)
+			return weir_drop(wn, WEIR_R_INVALID, skb, state);
+		read_opaque(skb, family, ask);
+		return NF_ACCEPT;
+	}
+	if (ask->shared)
+		ask->packet.tuple.fragmented = weir_packet_fragmented(skb, family);
+	/* To conntrack it is one more extension header, to us the protocol. */
+	if (extension == WEIR_EXTENSION_AH) {
+		ask->packet.tuple.proto = IPPROTO_AH;
+		ask->packet.tuple.sport = 0;
+		ask->packet.tuple.dport = 0;
+		ask->packet.icmp_error = false;
+		ask->packet.ndp = false;
+	}
+	return NF_ACCEPT;
+}
+
+/* What a next hop sends on is on its way, and not ours any more; and what goes to one
+ * of them is not for another.
+ */
+static bool is_of_next_hop(const struct sk_buff *skb,
+			   const struct nf_hook_state *state,
+			   const struct weir_service *svc,
+			   const struct weir_tuple *tuple)
+{
+	u32 i;
+
+	if (weir_backend_find(svc, &tuple->dst, tuple->family))
+		return true;
+	for (i = 0; i < svc->nr_backends; i++)
+		if (weir_transmit_came_from(skb, state->in, svc->backends[i].dest))
+			return true;
+	return false;
+}
+
+/* Not for answers of nat mode's backends, which have to be translated back. */
+static bool find_prefix(const struct weir_config *cfg, const struct sk_buff *skb,
+			const struct nf_hook_state *state, struct ask *ask)
+{
+	const struct weir_tuple *tuple = &ask->packet.tuple;
+
+	return state->hook == NF_INET_PRE_ROUTING &&
+	       weir_index_prefix(&cfg->index, tuple->family, &tuple->dst,
+				 &ask->match) &&
+	       !weir_index_is_source(&cfg->index, tuple->family, &tuple->src,
+				     tuple->proto, ntohs(tuple->sport)) &&
+	       !is_of_next_hop(skb, state, ask->match.service, tuple);
+}
+
+/* The rule that takes the packet, or none; *verdict says what then. */
+static bool find_rule(struct weir_net *wn, const struct weir_config *cfg,
+		      struct sk_buff *skb, const struct nf_hook_state *state,
+		      struct ask *ask, unsigned int *verdict)
+{
+	const struct weir_tuple *tuple = &ask->packet.tuple;
+
+	*verdict = NF_ACCEPT;
+	if (weir_index_rule(&cfg->index, tuple->family, &tuple->dst, tuple->proto,
+			    ask->bare ? 0 : ntohs(tuple->dport), &ask->match))
+		return ask->match.service->opt.forward == WEIR_FORWARD_DIRECT;
+	/* Nat mode knows of expected connections, and what to do with strangers. */
+	if (ask->shared || is_private(wn, skb, state, tuple->family))
+		return false;
+	if (find_prefix(cfg, skb, state, ask))
+		return true;
+	if (ask->exact)
+		*verdict = weir_drop(wn, ask->bare ? WEIR_R_NO_PORTS :
+						     WEIR_R_NO_RULE, skb, state);
+	return false;
+}
+
+static unsigned int send(struct weir_net *wn, struct sk_buff *skb,
+			 const struct nf_hook_state *state,
+			 struct weir_dest *dest)
+{
+	return state->hook == NF_INET_LOCAL_OUT ?
+	       weir_transmit_local(wn, skb, state, dest) :
+	       weir_transmit(wn, skb, state, dest);
+}
+
+/* To a VIP: the flow's own direction is the other one of what the error is about. */
+static const struct weir_backend *owner_of(struct weir_net *wn,
+					   const struct ask *ask)
+{
+	const struct weir_service *svc = ask->match.service;
+	struct weir_tuple tuple = ask->packet.inner;
+	struct weir_session session;
+	u32 at;
+
+	swap_tuple(&tuple);
+	return weir_session_find(wn, svc, &tuple,
+				 weir_session_fields(svc, &tuple), &session,
+				 &at) ? weir_session_backend(svc, &session) : NULL;
+}
+
+/* Through a next hop the flow may be of either direction, or one that another router
+ * sent on its way: then the hash says through which.
+ */
+static const struct weir_backend *next_hop_of(struct weir_net *wn,
+					      const struct weir_config *cfg,
+					      const struct ask *ask)
+{
+	struct weir_tuple tuple = ask->packet.inner;
+	struct weir_choice choice;
+
+	weir_direct_key(&ask->match, &tuple);
+	weir_choose(wn, cfg, ask->match.service, &tuple, &choice);
+	if (choice.kept)
+		return choice.backend;
+	tuple = ask->packet.inner;
+	swap_tuple(&tuple);
+	weir_direct_key(&ask->match, &tuple);
+	weir_choose(wn, cfg, ask->match.service, &tuple, &choice);
+	return choice.backend;
+}
+
+/* An ICMP error belongs to the flow that it is about. One about a flow of a VIP that
+ * nobody knows is told to nobody.
+ */
+static unsigned int forward_error(struct weir_net *wn,
+				  const struct weir_config *cfg,
+				  struct sk_buff *skb,
+				  const struct nf_hook_state *state,
+				  struct ask *ask)
+{
+	const struct weir_tuple *inner = &ask->packet.inner;
+	const struct weir_backend *be = NULL;
+	unsigned int len = skb->len, verdict;
+
+	if (weir_index_rule(&cfg->index, inner->family, &inner->src, inner->proto,
+			    ntohs(inner->sport), &ask->match)) {
+		if (ask->match.service->opt.forward != WEIR_FORWARD_DIRECT)
+			return NF_ACCEPT;
+		be = owner_of(wn, ask);
+	} else if (ask->shared ||
+		   is_private(wn, skb, state, ask->packet.tuple.family)) {
+		return NF_ACCEPT;
+	} else if (!ask->exact) {
+		if (!find_prefix(cfg, skb, state, ask))
+			return NF_ACCEPT;
+		be = next_hop_of(wn, cfg, ask);
+	}
+	if (!be)
+		return weir_drop(wn, WEIR_R_ICMP_UNKNOWN, skb, state);
+	verdict = send(wn, skb, state, be->dest);
+	if (verdict != NF_DROP)
+		weir_counters_packet(be->dest->counters, false, len);
+	return verdict;
+}
+
+/* Its session was with another backend: why not any more? */
+static enum weir_why why_of(const struct weir_config *cfg,
+			    const struct weir_service *svc,
+			    const struct weir_tuple *tuple,
+			    const struct weir_choice *choice)
+{
+	const struct weir_backend *was;
+
+	if (!choice->has_session)
+		return WEIR_WHY_NEW;
+	was = weir_session_backend(svc, &choice->session);
+	if (!was)
+		return WEIR_WHY_GONE;
+	switch (weir_stay_with(cfg, was->dest->bindings[weir_class(tuple->proto)],
+			       tuple->family, &tuple->src)) {
+	case WEIR_STAY_UNHEALTHY:
+		return WEIR_WHY_UNHEALTHY;
+	case WEIR_STAY_FAILOVER:
+		return WEIR_WHY_FAILOVER;
+	case WEIR_STAY_YES:
+		return WEIR_WHY_SYN;
+	default:
+		return WEIR_WHY_GONE;
+	}
+}
+
+/* What was dropped on the way leaves no session, and is counted once. */
+static unsigned int forward(struct weir_net *wn, const struct weir_config *cfg,
+			    struct sk_buff *skb,
+			    const struct nf_hook_state *state, struct ask *ask)
+{
+	const struct weir_service *svc = ask->match.service;
+	struct weir_tuple *tuple = &ask->packet.tuple;
+	unsigned int len = skb->len, verdict;
+	struct weir_choice choice;
+	struct weir_dest *dest;
+	__be32 isn, *syn = NULL;
+
+	if (tuple->proto == IPPROTO_TCP && ask->packet.opens &&
+	    weir_packet_seq(skb, state->pf, &isn))
+		syn = &isn;
+	weir_direct_key(&ask->match, tuple);
+	weir_choose(wn, cfg, svc, tuple, &choice);
+	if (syn && choice.track_fields == 5)
+		weir_choose_syn(cfg, svc, tuple, isn, &choice);
+	if (!choice.backend) {
+		if (choice.has_session)
+			weir_session_end(wn, choice.at, &choice.session);
+		return weir_when_empty(wn, svc, skb, state);
+	}
+	dest = choice.backend->dest;
+	if (state->hook == NF_INET_PRE_ROUTING &&
+	    weir_transmit_came_from(skb, state->in, dest))
+		return weir_drop(wn, WEIR_R_LOOP, skb, state);
+	verdict = send(wn, skb, state, dest);
+	if (verdict == NF_DROP)
+		return verdict;
+	if (choice.kept)
+		weir_counters_packet(dest->counters, false, len);
+	else
+		weir_choose_count(svc, &choice, len,
+				  why_of(cfg, svc, tuple, &choice));
+	weir_choose_settle(wn, svc, tuple, &choice, syn);
+	return verdict;
+}
+
+static unsigned int read_packet(struct weir_net *wn, struct sk_buff *skb,
+				const struct nf_hook_state *state, struct ask *ask)
+{
+	u8 family = ask->packet.tuple.family;
+	unsigned int verdict = NF_ACCEPT;
+
+	if (state->hook == NF_INET_PRE_ROUTING) {
+		verdict = family == AF_INET ? read_fragment4(wn->net, skb, ask) :
+					      read_fragment6(wn->net, skb, ask);
+		/* One that waits for the rest of its pieces is not ours any more. */
+		if (verdict == NF_STOLEN)
+			return verdict;
+		if (verdict == NF_DROP || is_bad_source(skb, family))
+			return weir_drop(wn, WEIR_R_INVALID, skb, state);
+	}
+	return read_whole(wn, skb, state, ask);
+}
+
+static unsigned int take(struct weir_net *wn, const struct weir_config *cfg,
+			 struct sk_buff *skb, const struct nf_hook_state *state,
+			 u8 family)
+{
+	struct ask ask = {};
+	unsigned int verdict;
+
+	read_addresses(skb, family, &ask.packet.tuple);
+	if (!is_candidate(wn, cfg, skb, state, &ask))
+		return NF_ACCEPT;
+	verdict = read_packet(wn, skb, state, &ask);
+	if (verdict != NF_ACCEPT || ask.packet.ndp)
+		return verdict;
+	if (ask.packet.icmp_error)
+		return forward_error(wn, cfg, skb, state, &ask);
+	if (!find_rule(wn, cfg, skb, state, &ask, &verdict))
+		return verdict;
+	if (READ_ONCE(wn->closing))
+		return weir_drop(wn, WEIR_R_CLOSING, skb, state);
+	return forward(wn, cfg, skb, state, &ask);
+}
+
+/* A queue for user space gives packets back in process context. */
+static unsigned int take_in(struct weir_net *wn, const struct weir_config *cfg,
+			    struct sk_buff *skb, const struct nf_hook_state *state,
+			    u8 family)
+{
+	unsigned int verdict;
+
+	local_bh_disable();
+	verdict = take(wn, cfg, skb, state, family);
+	local_bh_enable();
+	return verdict;
+}
+
+static bool is_bridged(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	return nf_bridge_info_get(skb);
+#else
+	return false;
+#endif
+}
+
+/* What is not for this router's own link-layer address, or on its way through a bridge,
+ * is nobody's to route; and what comes in a VRF comes twice.
+ */
+static bool passes_by(const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	return skb->pkt_type != PACKET_HOST || skb->sk || is_bridged(skb) ||
+	       netif_is_l3_master(state->in);
+}
+
+static u32 fold6(const struct in6_addr *addr)
+{
+	return (__force u32)(addr->s6_addr32[0] ^ addr->s6_addr32[1] ^
+			     addr->s6_addr32[2] ^ addr->s6_addr32[3]);
+}
+
+static unsigned int in4(void *priv, struct sk_buff *skb,
+			const struct nf_hook_state *state)
+{
+	struct weir_net *wn = weir_net(state->net);
+	const struct weir_config *cfg = rcu_dereference(wn->config);
+
+	if (likely(!weir_index_may_be_direct(&cfg->index, 0,
+					     (__force u32)ip_hdr(skb)->daddr)) ||
+	    passes_by(skb, state))
+		return NF_ACCEPT;
+	return take_in(wn, cfg, skb, state, AF_INET);
+}
+
+static unsigned int in6(void *priv, struct sk_buff *skb,
+			const struct nf_hook_state *state)
+{
+	struct weir_net *wn = weir_net(state->net);
+	const struct weir_config *cfg = rcu_dereference(wn->config);
+
+	if (likely(!weir_index_may_be_direct(&cfg->index, 1,
+					     fold6(&ipv6_hdr(skb)->daddr))) ||
+	    passes_by(skb, state))
+		return NF_ACCEPT;
+	return take_in(wn, cfg, skb, state, AF_INET6);
+}
+
+/* To an exact VIP only: where the router itself goes is for its own routes to say. */
+static unsigned int out(struct weir_net *wn, const struct weir_config *cfg,
+			struct sk_buff *skb, const struct nf_hook_state *state,
+			u8 family)
+{
+	struct weir_tuple tuple;
+
+	read_addresses(skb, family, &tuple);
+	if (netif_is_l3_master(state->out) ||
+	    !(weir_index_forwards(&cfg->index, family, &tuple.dst) &
+	      BIT(WEIR_FORWARD_DIRECT)) ||
+	    weir_guard_is_local(wn, family, &tuple.dst))
+		return NF_ACCEPT;
+	return take_in(wn, cfg, skb, state, family);
+}
+
+static unsigned int out4(void *priv, struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	struct weir_net *wn = weir_net(state->net);
+	const struct weir_config *cfg = rcu_dereference(wn->config);
+
+	if (!weir_index_may_be_direct(&cfg->index, 0,
+				      (__force u32)ip_hdr(skb)->daddr))
+		return NF_ACCEPT;
+	return out(wn, cfg, skb, state, AF_INET);
+}
+
+static unsigned int out6(void *priv, struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	struct weir_net *wn = weir_net(state->net);
+	const struct weir_config *cfg = rcu_dereference(wn->config);
+
+	if (!weir_index_may_be_direct(&cfg->index, 1,
+				      fold6(&ipv6_hdr(skb)->daddr)))
+		return NF_ACCEPT;
+	return out(wn, cfg, skb, state, AF_INET6);
+}
+
+#define DIRECT_OPS(family, number, prio, fn)				\
+	{								\
+		.hook		= fn,					\
+		.pf		= family,				\
+		.hooknum	= number,				\
+		.priority	= prio,					\
+	}
+
+static const struct nf_hook_ops direct_ops[2][2] = {
+	{
+		DIRECT_OPS(NFPROTO_IPV4, NF_INET_PRE_ROUTING, PRIORITY, in4),
+		DIRECT_OPS(NFPROTO_IPV4, NF_INET_LOCAL_OUT, PRIORITY_OUT, out4),
+	}, {
+		DIRECT_OPS(NFPROTO_IPV6, NF_INET_PRE_ROUTING, PRIORITY, in6),
+		DIRECT_OPS(NFPROTO_IPV6, NF_INET_LOCAL_OUT, PRIORITY_OUT, out6),
+	},
+};
+
+int weir_direct_enable(struct weir_net *wn, u8 family)
+{
+	int v6 = family == AF_INET6;
+	int err;
+
+	if (wn->direct[v6])
+		return 0;
+	err = weir_session_init(wn);
+	if (!err)
+		err = nf_register_net_hooks(wn->net, direct_ops[v6],
+					    ARRAY_SIZE(direct_ops[v6]));
+	if (!err)
+		wn->direct[v6] = true;
+	return err;
+}
+
+/* A queue for user space keeps where a packet goes on: in this module. Taking a hook out
+ * empties the queues. So what the hook at PREROUTING sent to one goes with the hook at
+ * OUTPUT, when no packet is between the two any more.
+ */
+void weir_direct_disable(struct weir_net *wn)
+{
+	bool any = wn->direct[0] || wn->direct[1];
+	int v6;
+
+	for (v6 = 0; v6 < 2; v6++)
+		if (wn->direct[v6])
+			nf_unregister_net_hook(wn->net, &direct_ops[v6][0]);
+	if (any)
+		synchronize_net();
+	for (v6 = 0; v6 < 2; v6++) {
+		if (wn->direct[v6])
+			nf_unregister_net_hook(wn->net, &direct_ops[v6][1]);
+		wn->direct[v6] = false;
+	}
+}
