@@ -231,8 +231,9 @@ static void __exit weir_exit(void)
 	refuse_changes();
 	weir_netlink_exit();
 	close_all();
-	unregister_pernet_subsys(&net_ops);
+	/* It is told of every device once more, in namespaces that have to be there. */
 	weir_transmit_exit();
+	unregister_pernet_subsys(&net_ops);
 	nf_ct_iterate_destroy(is_ours, NULL);
 	weir_dest_flush();
 	destroy_workqueue(weir_wq);
