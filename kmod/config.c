@@ -143,7 +143,8 @@ static bool rules_differ(const struct weir_service *a,
 {
 	u32 i;
 
-	if (!a || a->nr_rules != b->nr_rules)
+	if (!a || a->nr_rules != b->nr_rules ||
+	    a->opt.forward != b->opt.forward)
 		return true;
 	for (i = 0; i < a->nr_rules; i++)
 		if (!weir_rule_equal(&a->rules[i], &b->rules[i]))

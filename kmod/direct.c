@@ -179,18 +179,22 @@ static void read_fragment(const struct sk_buff *skb, int offset, bool first,
 	ask->bare = false;
 }
 
-/* Where nat mode has the address too its rules may take a datagram, and want all of it.
- * Behind an extension header nobody knows what a piece is of.
+/* Where nat mode may want the datagram it wants all of it: its rules may have the address
+ * too, and under a prefix the sender may be a backend of its. Behind an extension header
+ * nobody knows what a piece is of.
  */
-static bool is_reassembled(const struct ask *ask, u8 proto)
+static bool is_reassembled(const struct weir_net *wn, const struct ask *ask,
+			   u8 proto)
 {
-	return ask->shared || proto == IPPROTO_TCP || proto == IPPROTO_SCTP ||
+	int v6 = ask->packet.tuple.family == AF_INET6;
+
+	return ask->shared || (!ask->exact && wn->hooked[v6]) || proto == IPPROTO_TCP || proto == IPPROTO_SCTP ||
 	       (ask->packet.tuple.family == AF_INET6 && ipv6_ext_hdr(proto) &&
 		proto != NEXTHDR_AUTH && proto != NEXTHDR_NONE);
 }
 
 /* NF_ACCEPT: go on; a whole packet is left for read_whole(). */
-static unsigned int read_fragment4(struct net *net, struct sk_buff *skb,
+static unsigned int read_fragment4(struct weir_net *wn, struct sk_buff *skb,
 				   struct ask *ask)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -198,8 +202,8 @@ static unsigned int read_fragment4(struct net *net, struct sk_buff *skb,
 	if (!ip_is_fragment(iph))
 		return NF_ACCEPT;
 	ask->packet.tuple.proto = iph->protocol;
-	if (is_reassembled(ask, iph->protocol)) {
-		if (ip_defrag(net, skb, DEFRAG_USER))
+	if (is_reassembled(wn, ask, iph->protocol)) {
+		if (ip_defrag(wn->net, skb, DEFRAG_USER))
 			return NF_STOLEN;
 		skb->ignore_df = 1;
 		return NF_ACCEPT;
@@ -209,7 +213,7 @@ static unsigned int read_fragment4(struct net *net, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-static unsigned int read_fragment6(struct net *net, struct sk_buff *skb,
+static unsigned int read_fragment6(struct weir_net *wn, struct sk_buff *skb,
 				   struct ask *ask)
 {
 	const struct frag_hdr *hdr;
@@ -226,8 +230,8 @@ static unsigned int read_fragment6(struct net *net, struct sk_buff *skb,
 	if (!(hdr->frag_off & htons(IP6_OFFSET | IP6_MF)))
 		return NF_ACCEPT;
 	ask->packet.tuple.proto = hdr->nexthdr;
-	if (is_reassembled(ask, hdr->nexthdr)) {
-		err = nf_ct_frag6_gather(net, skb, DEFRAG_USER);
+	if (is_reassembled(wn, ask, hdr->nexthdr)) {
+		err = nf_ct_frag6_gather(wn->net, skb, DEFRAG_USER);
 		if (err == -EINPROGRESS)
 			return NF_STOLEN;
 		/* It also says 0 of pieces that it does not understand. */
@@ -291,7 +295,8 @@ static unsigned int read_whole(struct weir_net *wn, struct sk_buff *skb,
 		read_opaque(skb, family, ask);
 		return NF_ACCEPT;
 	}
-	if (ask->shared)
+	/* One that was put together here is still one that came in pieces. */
+	if (ask->packet.tuple.proto == IPPROTO_UDP)
 		ask->packet.tuple.fragmented = weir_packet_fragmented(skb, family);
 	/* To conntrack it is one more extension header, to us the protocol. */
 	if (extension == WEIR_EXTENSION_AH) {
@@ -425,7 +430,10 @@ static unsigned int forward_error(struct weir_net *wn,
 		   is_private(wn, skb, state, ask->packet.tuple.family)) {
 		return NF_ACCEPT;
 	} else if (!ask->exact) {
-		if (!find_prefix(cfg, skb, state, ask))
+		/* About a flow of nat mode: translated back by conntrack. */
+		if (weir_index_is_source(&cfg->index, inner->family, &inner->dst,
+					 inner->proto, ntohs(inner->dport)) ||
+		    !find_prefix(cfg, skb, state, ask))
 			return NF_ACCEPT;
 		be = next_hop_of(wn, cfg, ask);
 	}
@@ -510,12 +518,12 @@ static unsigned int read_packet(struct weir_net *wn, struct sk_buff *skb,
 	unsigned int verdict = NF_ACCEPT;
 
 	if (state->hook == NF_INET_PRE_ROUTING) {
-		verdict = family == AF_INET ? read_fragment4(wn->net, skb, ask) :
-					      read_fragment6(wn->net, skb, ask);
+		verdict = family == AF_INET ? read_fragment4(wn, skb, ask) :
+					      read_fragment6(wn, skb, ask);
 		/* One that waits for the rest of its pieces is not ours any more. */
 		if (verdict == NF_STOLEN)
 			return verdict;
-		if (verdict == NF_DROP || is_bad_source(skb, family))
+		if (verdict == NF_DROP)
 			return weir_drop(wn, WEIR_R_INVALID, skb, state);
 	}
 	return read_whole(wn, skb, state, ask);
@@ -534,6 +542,8 @@ static unsigned int take(struct weir_net *wn, const struct weir_config *cfg,
 	verdict = read_packet(wn, skb, state, &ask);
 	if (verdict != NF_ACCEPT || ask.packet.ndp)
 		return verdict;
+	if (state->hook == NF_INET_PRE_ROUTING && is_bad_source(skb, family))
+		return weir_drop(wn, WEIR_R_INVALID, skb, state);
 	if (ask.packet.icmp_error)
 		return forward_error(wn, cfg, skb, state, &ask);
 	if (!find_rule(wn, cfg, skb, state, &ask, &verdict))

@@ -217,7 +217,8 @@ unsigned int weir_guard_no_rule(struct weir_net *wn,
 	if (!is_lost(wn, cfg, tuple->family, &tuple->dst))
 		return NF_ACCEPT;
 	/* One of direct mode, which the router itself sent. */
-	if (weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
+	if (state->hook == NF_INET_LOCAL_OUT &&
+	    weir_index_rule(&cfg->index, tuple->family, &tuple->dst,
 			    tuple->proto, ntohs(tuple->dport), &match))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_NO_RULE, skb, state);

@@ -266,9 +266,7 @@ static unsigned int verify_extension(struct weir_net *wn,
 	if (extension == WEIR_EXTENSION_SOURCE_ROUTE)
 		return weir_drop(wn, WEIR_R_ROUTING_HEADER, skb, state);
 	/* To the router itself, for which there is no rule, it may come. */
-	if (weir_guard_is_local(wn, AF_INET6, &vip) ||
-	    weir_index_forwards(&cfg->index, AF_INET6, &vip) &
-	    BIT(WEIR_FORWARD_DIRECT))
+	if (weir_guard_is_local(wn, AF_INET6, &vip))
 		return NF_ACCEPT;
 	return weir_drop(wn, WEIR_R_AH, skb, state);
 }
@@ -301,30 +299,36 @@ static unsigned int verify(struct weir_net *wn, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
+/* Counters, sessions and whatever answers want bottom halves off. Locally made packets
+ * come in process context, and so do those that a queue for user space gives back.
+ */
+static unsigned int verify_bh(struct weir_net *wn, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	unsigned int verdict;
+
+	local_bh_disable();
+	verdict = verify(wn, skb, state);
+	local_bh_enable();
+	return verdict;
+}
+
 static unsigned int verify_in(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
 	/* A packet in a VRF comes twice; the first time was enough. */
 	if (netif_is_l3_master(state->in))
 		return NF_ACCEPT;
-	return verify(weir_net(state->net), skb, state);
+	return verify_bh(weir_net(state->net), skb, state);
 }
 
-/* Locally made packets come in process context. Counters, and whatever answers,
- * want bottom halves off.
- */
 static unsigned int verify_out(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
-	unsigned int verdict;
-
 	/* On its way into a VRF it is untracked; it comes again behind that. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
-	local_bh_disable();
-	verdict = verify(weir_net(state->net), skb, state);
-	local_bh_enable();
-	return verdict;
+	return verify_bh(weir_net(state->net), skb, state);
 }
 
 static unsigned int select_backend(void *priv, struct sk_buff *skb,
