@@ -188,9 +188,10 @@ static bool is_reassembled(const struct weir_net *wn, const struct ask *ask,
 {
 	int v6 = ask->packet.tuple.family == AF_INET6;
 
-	return ask->shared || (!ask->exact && wn->hooked[v6]) || proto == IPPROTO_TCP || proto == IPPROTO_SCTP ||
-	       (ask->packet.tuple.family == AF_INET6 && ipv6_ext_hdr(proto) &&
-		proto != NEXTHDR_AUTH && proto != NEXTHDR_NONE);
+	return ask->shared || (!ask->exact && wn->hooked[v6]) ||
+	       proto == IPPROTO_TCP || proto == IPPROTO_SCTP ||
+	       (v6 && ipv6_ext_hdr(proto) && proto != NEXTHDR_AUTH &&
+		proto != NEXTHDR_NONE);
 }
 
 /* NF_ACCEPT: go on; a whole packet is left for read_whole(). */
@@ -584,12 +585,6 @@ static bool passes_by(const struct sk_buff *skb, const struct nf_hook_state *sta
 	       netif_is_l3_master(state->in);
 }
 
-static u32 fold6(const struct in6_addr *addr)
-{
-	return (__force u32)(addr->s6_addr32[0] ^ addr->s6_addr32[1] ^
-			     addr->s6_addr32[2] ^ addr->s6_addr32[3]);
-}
-
 static unsigned int in4(void *priv, struct sk_buff *skb,
 			const struct nf_hook_state *state)
 {
@@ -608,9 +603,10 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 {
 	struct weir_net *wn = weir_net(state->net);
 	const struct weir_config *cfg = rcu_dereference(wn->config);
+	const __be32 *daddr = ipv6_hdr(skb)->daddr.s6_addr32;
 
 	if (likely(!weir_index_may_be_direct(&cfg->index, 1,
-					     fold6(&ipv6_hdr(skb)->daddr))) ||
+					     weir_index_fold(daddr))) ||
 	    passes_by(skb, state))
 		return NF_ACCEPT;
 	return take_in(wn, cfg, skb, state, AF_INET6);
@@ -649,9 +645,9 @@ static unsigned int out6(void *priv, struct sk_buff *skb,
 {
 	struct weir_net *wn = weir_net(state->net);
 	const struct weir_config *cfg = rcu_dereference(wn->config);
+	const __be32 *daddr = ipv6_hdr(skb)->daddr.s6_addr32;
 
-	if (!weir_index_may_be_direct(&cfg->index, 1,
-				      fold6(&ipv6_hdr(skb)->daddr)))
+	if (!weir_index_may_be_direct(&cfg->index, 1, weir_index_fold(daddr)))
 		return NF_ACCEPT;
 	return out(wn, cfg, skb, state, AF_INET6);
 }

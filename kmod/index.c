@@ -219,12 +219,6 @@ static void prefix_key(struct index_key *key, u8 family,
 	}
 }
 
-static u32 fold(const struct weir_addr *addr)
-{
-	return (__force u32)(addr->ip6[0] ^ addr->ip6[1] ^ addr->ip6[2] ^
-			     addr->ip6[3]);
-}
-
 static void add_vip(struct weir_index *index, struct weir_service *svc,
 		    const struct weir_rule *rule)
 {
@@ -236,7 +230,7 @@ static void add_vip(struct weir_index *index, struct weir_service *svc,
 	find(index, &key)->forwards |= BIT(svc->opt.forward);
 	if (svc->opt.forward != WEIR_FORWARD_DIRECT)
 		return;
-	bit = weir_index_filter_bit(index, fold(&rule->vip));
+	bit = weir_index_filter_bit(index, weir_index_fold(rule->vip.ip6));
 	__set_bit(bit, index->filter);
 }
 

@@ -67,7 +67,13 @@ u8 weir_index_forwards(const struct weir_index *index, u8 family,
 bool weir_index_is_vip(const struct weir_index *index, u8 family,
 		       const struct weir_addr *addr);
 
-/* Where the filter has an address; @folded: all of its words in one. */
+/* An address for the filter: its words xored, of IPv4 the one that it has. */
+static inline u32 weir_index_fold(const __be32 words[4])
+{
+	return (__force u32)(words[0] ^ words[1] ^ words[2] ^ words[3]);
+}
+
+/* Where the filter has an address; @folded: of weir_index_fold(). */
 static inline u32 weir_index_filter_bit(const struct weir_index *index, u32 folded)
 {
 	return folded * 0x61c88647 >> (32 - index->filter_order);
@@ -76,7 +82,7 @@ static inline u32 weir_index_filter_bit(const struct weir_index *index, u32 fold
 /**
  * weir_index_may_be_direct() - can a packet to this address be of direct mode?
  * @v6: index of the family
- * @folded: the address, its words xored
+ * @folded: the address, of weir_index_fold()
  *
  * Return: false for nearly all that are not.
  */
