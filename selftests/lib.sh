@@ -280,7 +280,7 @@ trap 'exit 1' INT TERM
 lab() {			# COMMAND...: asks the agent (py/lab.py) and prints its answer
 	local answer line=("${@//[$'\n\t']/ }")
 	printf '%s\n' "${line[*]@Q}" >&"$LAB_IN"
-	if ! read -r -t 150 -u "$LAB_OUT" answer; then
+	if ! read -r -t $((150 * ${WEIR_PATIENCE:-1})) -u "$LAB_OUT" answer; then
 		answer="! the agent died or hangs"
 	fi
 	printf '%s\n' "$answer"

@@ -2,6 +2,7 @@
 """Calls to the echo servers: who answered, or how the call failed, in one word."""
 import errno
 import itertools
+import os
 import selectors
 import socket
 import struct
@@ -15,6 +16,7 @@ WORDS = {errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.EPIPE: 
          errno.ETIMEDOUT: "timeout", errno.EMSGSIZE: "toobig", errno.EADDRINUSE: "inuse",
          errno.EADDRNOTAVAIL: "noaddr", errno.EPROTO: "badproto", errno.ENOPROTOOPT: "noproto"}
 SERIAL = itertools.count(1)
+PATIENCE = int(os.environ.get("WEIR_PATIENCE", "1"))    # see lib.sh
 
 
 def word(number):
@@ -144,7 +146,7 @@ class Call:
         if self.sock is None:
             return False
         try:
-            self.sock.settimeout(timeout)
+            self.sock.settimeout(timeout * PATIENCE)
             self.sock.shutdown(socket.SHUT_WR)
             return not self.sock.recv(1)
         except OSError:
@@ -205,7 +207,8 @@ def begin(one, size, ask, already):
 
 
 def run_calls(calls, timeout, window, size=0, ask=0, already=False):
-    """One exchange on each of calls, at most window at a time.
+    """One exchange on each of calls, at most window at a time; timeout times WEIR_PATIENCE is
+    how long each may take.
 
     already: the request was sent by other means; only the answer is waited for.
     """
@@ -222,7 +225,7 @@ def run_calls(calls, timeout, window, size=0, ask=0, already=False):
                 del busy[key.fd]
                 if not one.step():
                     busy[loop.register(one.sock, interest(one), one).fd] = one
-            late = time.monotonic() - timeout
+            late = time.monotonic() - timeout * PATIENCE
             for fd in [fd for fd, one in busy.items() if one.began < late]:
                 one = busy.pop(fd)
                 loop.unregister(one.sock)

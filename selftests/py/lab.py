@@ -26,7 +26,7 @@ import sys
 import time
 
 import packet
-from client import Call, Pool, run_calls
+from client import PATIENCE, Call, Pool, run_calls
 from server import enter
 
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
@@ -208,7 +208,7 @@ class Agent:
 
     def cmd_await(self, number, text, *names, timeout="20"):
         """await NUMBER EXPR [NAME...]: waits for so many packets; answers how many came."""
-        deadline = time.monotonic() + float(timeout) * int(os.environ.get("WEIR_PATIENCE", "1"))
+        deadline = time.monotonic() + float(timeout) * PATIENCE
         while True:
             seen = sum(1 for _ in self.matching(text, names))
             if seen >= int(number) or time.monotonic() > deadline:
@@ -335,7 +335,7 @@ class Agent:
 
     def cmd_state(self, pool, only="", within="0"):
         """state POOL [only=NAME] [within=SECONDS]: open, reset, closed...; waits for a change."""
-        deadline = time.monotonic() + float(within)
+        deadline = time.monotonic() + float(within) * PATIENCE
         while True:
             words = [one.probe() for one in self.pools[pool].of(only)]
             if "open" not in words or time.monotonic() >= deadline:
@@ -363,7 +363,7 @@ class Agent:
 
     def cmd_reach(self, name, *hosts, timeout="20"):
         """reach NAME HOST...: waits until each host refuses a datagram to its port 9."""
-        deadline, left = time.monotonic() + float(timeout), list(hosts)
+        deadline, left = time.monotonic() + float(timeout) * PATIENCE, list(hosts)
         while left and time.monotonic() < deadline:
             calls = [Call("udp", self.places[name], name, host, 9) for host in left]
             run_calls(calls, 0.5, len(calls))

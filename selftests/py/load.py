@@ -21,15 +21,13 @@ import signal
 import sys
 import time
 
-from client import Call, word
+from client import PATIENCE, Call, word
 from lab import address_range
-
-PATIENCE = 2.0 * int(os.environ.get("WEIR_PATIENCE", "1"))
 
 
 class Load:
     def __init__(self, status, netns, kind, dst, port, conns="1", every="0.1", src="", sport="0",
-                 patience=PATIENCE):
+                 patience=2.0 * PATIENCE):
         self.status, self.kind, self.every = status, kind, float(every)
         self.patience = float(patience)
         sources, first = address_range(src) if src else [""], int(sport)
