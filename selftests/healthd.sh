@@ -168,15 +168,18 @@ flapping() {
 	health_says b1 200
 }
 
-# Interval from start to start, spread, from the router's address, with the VIP as Host.
+# Interval from start to start, spread, from the router's address, with the VIP as Host. A busy
+# machine is late for one and on time for the next, so it is their average that counts, which
+# drifts if anything but the clock sets the pace; one who overslept leaves a probe out.
 timing() {
 	local text='
 import sys
 seen = [l.split() for l in open(sys.argv[1] + ".seen")]
 for family, host, peer in ((4, "10.9.9.9", "10.2.0.1"), (6, "[fd00:9::9]", "fd00:2::1")):
     mine = [int(ms) for ms, p, h in seen if h == host and p == peer]
-    gaps = sorted(b - a for a, b in zip(mine, mine[1:]))
-    print(family, len(mine) > 5, 990 <= gaps[len(gaps) // 2] <= 1010, end=" ")
+    gaps = [b - a for a, b in zip(mine, mine[1:])]
+    pace = sum(gaps) / sum(round(gap / 1000) for gap in gaps)
+    print(family, len(mine) > 5, 990 <= pace <= 1010 or pace, end=" ")
 print(len({h for _, _, h in seen}))'
 	is "probes come from the router, name the VIP, once per interval" \
 		"$("$PYTHON" -c "$text" "$TMP/health.b1")" "4 True True 6 True True 2"
@@ -236,9 +239,11 @@ reloads() {
 
 follows() {
 	use 4
+	server_down b3
 	weir backend del "$WEB" "$B3" now
 	weir backend add "$WEB" "$B3"
-	is "a backend that is new begins down" "$(probe_of b3 "b['HEALTHY']")" 0
+	is "a backend that is new begins down" "$(probe_of b3 "(b['HEALTHY'], b['N_FLIPS'])")" "[0, 0]"
+	server_up b3
 	is_now b3 up
 	is "and is probed" "$(probe_of b3 "b['HEALTHY']")" 1
 	weir service set "$WEB" health-check tcp port 81 interval 1 timeout 1 unhealthy 1
@@ -255,12 +260,19 @@ follows() {
 	weir backend set "$WEB" "$B1" health auto
 }
 
+# A listener has joined once it prints what happens.
+heard() {
+	weir service add listener
+	weir service del listener
+	[ -s "$TMP/monitor" ]
+}
+
 tells() {
 	local out
 	use 4
 	weir monitor > "$TMP/monitor" 2>&1 &
 	PIDS+=($!)
-	nap 0.5
+	check "weir monitor has joined" busywait 20000 heard
 	health_says b2 503
 	all_are down b2
 	use 4
