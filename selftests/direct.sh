@@ -122,9 +122,16 @@ fragments() {
 	lab close "f$F" > /dev/null
 }
 
+unreachable() {		# add|del: lb's routes that lead to no backend
+	local name
+	for name in "${BACKENDS[@]}"; do
+		ips lb <<< "route $1 unreachable $(addr "$name")/$HOST"
+	done
+}
+
 # Each hop of the way speaks for itself.
 errors() {
-	local flow name TTL_TYPE=11 BIG_TYPE=3
+	local flow TTL_TYPE=11 BIG_TYPE=3
 	[ "$F" = 4 ] || TTL_TYPE=3 BIG_TYPE=2
 	direct
 	drops_mark
@@ -154,15 +161,11 @@ errors() {
 	drops_mark
 	lab raw cli udp "$CLI" "$VIP" sport=4001 dport=54 > /dev/null
 	drops_are "no rule: dropped and counted" "no-rule=1"
-	for name in "${BACKENDS[@]}"; do
-		ips lb <<< "route add unreachable $(addr "$name")/$HOST"
-	done
+	unreachable add
 	drops_mark
 	lab raw cli udp "$CLI" "$VIP" sport=4002 dport=53 > /dev/null
 	drops_are "no route to the backend: counted" "no-route=1"
-	for name in "${BACKENDS[@]}"; do
-		ips lb <<< "route del unreachable $(addr "$name")/$HOST"
-	done
+	unreachable del
 	is "with a route again it goes on" "$(answers "$(lab call udp cli "$VIP" 53 n=6)")" 6
 }
 
