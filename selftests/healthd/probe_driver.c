@@ -6,17 +6,21 @@
  *					once, each N times; VIP - is none
  *	probe_driver cancel N US	the same lines; each N times, cancelled
  *					0, US, 2 US... microseconds after its start
+ *	probe_driver alone N		the same lines, one after the other, each N times
  *	probe_driver bench N M BACKEND LINE	N probes, M at a time
  *
  * Prints "ID passed|failed STATE WEIGHT MILLISECONDS TEXT" for each result, with
  * "local" in the place of "failed" where this machine is to blame; at the end the
- * longest stretch of work, the memory, and how many descriptors there are more than
- * before.
+ * processor's time, the memory, and how many descriptors there are more than before.
+ * alone prints "ID MICROSECONDS MICROSECONDS SLEEPS" for each line instead: the longest
+ * turn of the loop, all of them, and how often it slept in one; each the least of N.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -40,15 +44,14 @@ struct run {
 	uint64_t begin;
 };
 
-/* How much the processor has to do before the loop comes round again: that is
- * how long a probe may have to wait for others, on any machine. */
-struct tick {
-	struct weir_timer timer;
-	uint64_t last, longest;
-};
+/* Nanoseconds of the processor that this thread took from one wait for events to the
+ * next, and how often it slept between them: so long all other probes wait. */
+static struct {
+	uint64_t began, longest, all;
+	long slept_before, sleeps;
+} turns;
 
 static struct weir_loop loop;
-static struct tick tick;
 static struct weir_prober *prober;
 static struct one *ones;
 static unsigned int n_ones, pending, to_start, failures;
@@ -88,18 +91,46 @@ static uint64_t cpu_now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static void on_tick(struct weir_timer *timer)
+static long sleeps_now(void)
 {
-	uint64_t now = cpu_now();
+	struct rusage usage;
 
-	if (tick.last && now - tick.last > tick.longest)
-		tick.longest = now - tick.last;
-	tick.last = now;
-	weir_loop_arm(&loop, timer, weir_loop_now() + 1000000);
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+static void begin_turn(void)
+{
+	turns.began = cpu_now();
+	turns.slept_before = sleeps_now();
+}
+
+static void end_turn(void)
+{
+	uint64_t took = cpu_now() - turns.began;
+
+	turns.sleeps += sleeps_now() - turns.slept_before;
+	turns.all += took;
+	if (took > turns.longest)
+		turns.longest = took;
+}
+
+/* The linker leads the loop's calls here (--wrap). */
+int __real_epoll_wait(int epoll, struct epoll_event *events, int max, int wait);
+int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int wait);
+
+int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int wait)
+{
+	int n;
+
+	end_turn();
+	n = __real_epoll_wait(epoll, events, max, wait);
+	begin_turn();
+	return n;
 }
 
 static void read_ones(void)
@@ -158,6 +189,7 @@ static void run_all(unsigned int times, uint64_t us)
 	total = times * n_ones;
 	runs = weir_alloc(total * sizeof(*runs));
 	pending = total;
+	begin_turn();
 	for (i = 0; i < total; i++) {
 		struct run *run = &runs[i];
 
@@ -170,17 +202,52 @@ static void run_all(unsigned int times, uint64_t us)
 			weir_loop_arm(&loop, &run->cancel,
 				      run->begin + i / n_ones * us * 1000);
 	}
-	tick.timer.fire = on_tick;
-	on_tick(&tick.timer);
 	if (pending)
 		weir_loop_run(&loop);
-	weir_loop_disarm(&loop, &tick.timer);
+	end_turn();
 	getrusage(RUSAGE_SELF, &usage);
-	printf("longest %u us\nmemory %ld KiB\n",
-	       (unsigned int)(tick.longest / 1000), usage.ru_maxrss);
+	printf("longest %u us\nwork %u us\nmemory %ld KiB\n",
+	       (unsigned int)(turns.longest / 1000),
+	       (unsigned int)(turns.all / 1000), usage.ru_maxrss);
 	for (i = 0; i < total; i++)
 		weir_loop_disarm(&loop, &runs[i].cancel);
 	free(runs);
+}
+
+static void on_alone(const struct weir_probe_result *result, void *arg)
+{
+	(void)result;
+	(void)arg;
+	weir_loop_stop(&loop);
+}
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+static void run_alone(unsigned int times)
+{
+	uint64_t longest, all, sleeps;
+	unsigned int i, n;
+
+	read_ones();
+	for (i = 0; i < n_ones; i++) {
+		longest = all = sleeps = UINT64_MAX;
+		ones[i].job.line = &ones[i].line;
+		for (n = 0; n < times; n++) {
+			memset(&turns, 0, sizeof(turns));
+			begin_turn();
+			weir_probe_start(prober, &ones[i].job, on_alone, NULL);
+			weir_loop_run(&loop);
+			end_turn();
+			longest = least(longest, turns.longest);
+			all = least(all, turns.all);
+			sleeps = least(sleeps, turns.sleeps);
+		}
+		printf("%s %u %u %u\n", ones[i].id, (unsigned int)(longest / 1000),
+		       (unsigned int)(all / 1000), (unsigned int)sleeps);
+	}
 }
 
 static void on_bench(const struct weir_probe_result *result, void *arg)
@@ -243,10 +310,12 @@ int main(int argc, char **argv)
 		run_all(argc > 2 ? atoi(argv[2]) : 1, 0);
 	else if (!strcmp(mode, "cancel") && argc == 4)
 		run_all(atoi(argv[2]), atoi(argv[3]));
+	else if (!strcmp(mode, "alone") && argc == 3)
+		run_alone(atoi(argv[2]));
 	else if (!strcmp(mode, "bench") && argc == 6)
 		bench(atoi(argv[2]), atoi(argv[3]), argv[4], argv[5]);
 	else
-		die("usage", "cases [N] | cancel N US | bench N M BACKEND LINE");
+		die("usage", "cases [N] | cancel N US | alone N | bench N M BACKEND LINE");
 	printf("descriptors %d\n", count_descriptors() - before);
 	for (i = 0; i < n_ones; i++)
 		weir_healthcheck_free(&ones[i].line);
