@@ -14,7 +14,8 @@ make clean
 
 KDIR=DIR            build for another kernel; this one's is $(KDIR)
 KERNEL=NAME         demo and check: a name in selftests/vm/kernels (stock)
-TESTS="NAME ..."    check: only these, such as affinity.sh, unit or build
+TESTS="NAME ..."    check: only these, such as unit, build or affinity.sh; healthd is a host
+                    suite and a guest test, healthd.sh the latter alone
 W=1                 more warnings
 endef
 

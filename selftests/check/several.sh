@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Run check/run more than once and add up. Sourced by check/debug and check/kernels.
+# Run check/run more than once and add up. Sourced by check/ci, check/debug and
+# check/kernels.
 #
 #   several_run TITLE KERNEL [-j MACHINES] [NAME...]
 #   several_count TITLE COMMAND...   something else that prints TAP
-#   several_end                      a table, and "N passed, N failed"
+#   several_names NAME...            sets names: the guest tests that these are
+#   several_end                      the failures in short, a table, and "N passed, N failed"
 
-several_rows=()
+# "$tests" is where the tests are.
+several_rows=() several_failures=()
 several_passed=0 several_failed=0 several_skipped=0
 
 # The guest tests, by name, that suit a kernel. What says "# only: debug" needs one of those.
@@ -21,11 +24,24 @@ several_guest_tests() {
 	done
 }
 
+# A NAME without .sh may also be that of a host suite, which no kernel makes a difference to.
+several_names() {
+	names=("${@%.sh}")
+	names=("${names[@]/%/.sh}")
+}
+
 several_row() {
 	several_rows+=("$(printf '%-24s %-28s %7d %7d %7d %6d s' "$@")")
 	several_passed=$((several_passed + $3))
 	several_failed=$((several_failed + $4))
 	several_skipped=$((several_skipped + $5))
+}
+
+several_failure() {	# TITLE COMMAND...: prints what failed under that title, if anything
+	local title=$1 text; shift
+
+	text=$("$@" 2>/dev/null)
+	[ -z "$text" ] || several_failures+=("== failures, in short: $title" "$text")
 }
 
 several_run() {
@@ -39,6 +55,7 @@ several_run() {
 	line=$(tail -n 1 "$out")
 	release=$(sed -n 's/^kernel \([^,]*\),.*/\1/p' "$out" | head -n 1)
 	rm -f "$out"
+	several_failure "$title" cat "$tests/../build/log/failures"
 	if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
 		passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]} skipped=${BASH_REMATCH[4]:-0}
 	fi
@@ -59,6 +76,7 @@ several_count() {
 	"$@" | tee "$out"
 	code=${PIPESTATUS[0]}
 	passed=$(grep -c '^ok ' "$out") failed=$(grep -c '^not ok ' "$out")
+	several_failure "$title" "$tests/check/failures" "$out"
 	rm -f "$out"
 	[ "$code" = 0 ] || [ "$failed" != 0 ] || failed=1
 	several_row "$title" - "$passed" "$failed" 0 $((EPOCHSECONDS - start))
@@ -68,6 +86,7 @@ several_end() {
 	local summary="$several_passed passed, $several_failed failed"
 
 	echo
+	[ ${#several_failures[@]} = 0 ] || printf '%s\n' "${several_failures[@]}" ''
 	printf '%-24s %-28s %7s %7s %7s %8s\n' what kernel passed failed skipped time
 	printf '%s\n' "${several_rows[@]}"
 	echo
