@@ -9,13 +9,11 @@
  */
 #include <linux/bottom_half.h>
 #include <linux/icmpv6.h>
-#include <linux/if_packet.h>
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
-#include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/skbuff.h>
@@ -567,24 +565,6 @@ static unsigned int take_in(struct weir_net *wn, const struct weir_config *cfg,
 	return verdict;
 }
 
-static bool is_bridged(const struct sk_buff *skb)
-{
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	return nf_bridge_info_get(skb);
-#else
-	return false;
-#endif
-}
-
-/* What is not for this router's own link-layer address, or on its way through a bridge,
- * is nobody's to route; and what comes in a VRF comes twice.
- */
-static bool passes_by(const struct sk_buff *skb, const struct nf_hook_state *state)
-{
-	return skb->pkt_type != PACKET_HOST || skb->sk || is_bridged(skb) ||
-	       netif_is_l3_master(state->in);
-}
-
 static unsigned int in4(void *priv, struct sk_buff *skb,
 			const struct nf_hook_state *state)
 {
@@ -593,7 +573,7 @@ static unsigned int in4(void *priv, struct sk_buff *skb,
 
 	if (likely(!weir_index_may_be_direct(&cfg->index, 0,
 					     (__force u32)ip_hdr(skb)->daddr)) ||
-	    passes_by(skb, state))
+	    weir_packet_passes_by(skb, state))
 		return NF_ACCEPT;
 	return take_in(wn, cfg, skb, state, AF_INET);
 }
@@ -607,7 +587,7 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 
 	if (likely(!weir_index_may_be_direct(&cfg->index, 1,
 					     weir_index_fold(daddr))) ||
-	    passes_by(skb, state))
+	    weir_packet_passes_by(skb, state))
 		return NF_ACCEPT;
 	return take_in(wn, cfg, skb, state, AF_INET6);
 }

@@ -23,6 +23,7 @@
 #include "binding.h"
 #include "choose.h"
 #include "config.h"
+#include "fast.h"
 #include "guard.h"
 #include "hook.h"
 #include "limit.h"
@@ -461,10 +462,15 @@ int weir_hook_enable(struct weir_net *wn, u8 family)
 	err = nat_register(wn->net, v6);
 	if (err)
 		goto err_verify;
+	err = weir_fast_enable(wn, family);
+	if (err)
+		goto err_nat;
 	wn->hooked[v6] = true;
 	weir_limit_start(wn);
 	return 0;
 
+err_nat:
+	nat_unregister(wn->net, v6, ARRAY_SIZE(nat_ops[v6]));
 err_verify:
 	nf_unregister_net_hooks(wn->net, verify_ops[v6],
 				ARRAY_SIZE(verify_ops[v6]));
@@ -477,6 +483,7 @@ void weir_hook_disable(struct weir_net *wn)
 {
 	int v6;
 
+	weir_fast_disable(wn);
 	for (v6 = 0; v6 < 2; v6++) {
 		if (!wn->hooked[v6])
 			continue;

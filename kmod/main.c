@@ -24,6 +24,7 @@
 #include "netlink.h"
 #include "netns.h"
 #include "session.h"
+#include "shortcut.h"
 #include "stats.h"
 #include "sweep.h"
 #include "sysctl.h"
@@ -68,6 +69,7 @@ static int __net_init net_init(struct net *net)
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
+	wn->fast_path = 1;
 	wn->flows_counted = jiffies - HZ;
 	wn->sessions_counted = jiffies - HZ;
 	weir_sweep_init(wn);
@@ -131,6 +133,7 @@ static void __net_exit net_exit(struct net *net)
 	struct weir_net *wn = weir_net(net);
 
 	weir_sysctl_exit(wn);
+	weir_shortcut_exit(wn);
 	weir_sweep_all(wn);
 	mutex_lock(&wn->lock);
 	weir_draft_free(wn->draft);

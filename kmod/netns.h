@@ -21,6 +21,7 @@ struct ctl_table_header;
 struct weir_config;
 struct weir_draft;
 struct weir_reasons;
+struct weir_shortcuts;
 struct weir_track;
 
 struct weir_net {
@@ -30,6 +31,8 @@ struct weir_net {
 	struct weir_tombs tombs;
 	struct weir_track __rcu *track;		/* NULL until the first hook */
 	u32 max_sessions;			/* net.weir.max_sessions */
+	struct weir_shortcuts __rcu *shortcuts;	/* NULL until the first hook of nat mode */
+	int fast_path;				/* net.weir.fast_path */
 	int log_drops;				/* net.weir.log_drops */
 	struct ratelimit_state rejects;
 	bool closing;				/* select nothing any more */
@@ -41,6 +44,7 @@ struct weir_net {
 	u32 last_dest_id;
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
 	bool direct[2];				/* those of direct mode */
+	bool fast[2];				/* those of the short way */
 	spinlock_t route_lock;			/* of what dests know of routes */
 	struct list_head routed;		/* dests that may have one */
 	struct list_head bindings;		/* live ones, and held by entries */

@@ -5,14 +5,15 @@
 #ifndef WEIR_PACKET_H
 #define WEIR_PACKET_H
 
+#include <linux/if_packet.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/netfilter/nf_conntrack_tuple.h>
 
 #include "tuple.h"
-
-struct net;
-struct nf_hook_state;
-struct sk_buff;
 
 /* A packet that has no conntrack entry. */
 struct weir_packet {
@@ -82,5 +83,28 @@ enum weir_extension {
  * @skb: IPv6
  */
 enum weir_extension weir_packet_extension(const struct sk_buff *skb);
+
+static inline bool weir_packet_is_bridged(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	return nf_bridge_info_get(skb);
+#else
+	return false;
+#endif
+}
+
+/**
+ * weir_packet_passes_by() - is it nobody's to route, here?
+ * @state: of the hook, at PREROUTING
+ *
+ * What is not for this router's own link-layer address, or on its way through a bridge;
+ * and what comes in a VRF comes twice.
+ */
+static inline bool weir_packet_passes_by(const struct sk_buff *skb,
+					 const struct nf_hook_state *state)
+{
+	return skb->pkt_type != PACKET_HOST || skb->sk ||
+	       weir_packet_is_bridged(skb) || netif_is_l3_master(state->in);
+}
 
 #endif /* WEIR_PACKET_H */

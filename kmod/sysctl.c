@@ -13,6 +13,7 @@
 #include "limit.h"
 #include "netns.h"
 #include "session.h"
+#include "shortcut.h"
 #include "sysctl.h"
 #include "track.h"
 
@@ -107,8 +108,30 @@ static int do_max_flows(weir_handler_table *table, int write, void *buffer,
 	return err;
 }
 
+/* Off, it lets go of all that it knows; on, it learns anew. */
+static int do_fast_path(weir_handler_table *table, int write, void *buffer,
+			size_t *lenp, loff_t *ppos)
+{
+	struct weir_net *wn = table->extra1;
+	unsigned int value = READ_ONCE(wn->fast_path);
+	int err;
+
+	err = do_number(table, write, buffer, lenp, ppos, &value, 0, 1);
+	if (err || !write)
+		return err;
+	WRITE_ONCE(wn->fast_path, value);
+	if (!value)
+		weir_shortcut_flush(wn);
+	return 0;
+}
+
 static const struct ctl_table template[] = {
 	{
+		.procname	= "fast_path",
+		.mode		= 0644,
+		.maxlen		= sizeof(int),
+		.proc_handler	= do_fast_path,
+	}, {
 		.procname	= "hash_key",
 		.mode		= 0600,
 		.maxlen		= KEY_DIGITS + 1,
@@ -134,6 +157,7 @@ static const struct ctl_table template[] = {
 };
 
 enum {
+	FAST_PATH,
 	HASH_KEY,
 	LOG_DROPS,
 	MAX_FLOWS,
@@ -149,6 +173,7 @@ int weir_sysctl_init(struct weir_net *wn)
 	if (!table)
 		return -ENOMEM;
 	memcpy(table, template, sizeof(template));
+	table[FAST_PATH].extra1 = wn;
 	table[HASH_KEY].extra1 = wn;
 	table[MAX_FLOWS].extra1 = wn;
 	table[MAX_SESSIONS].extra1 = wn;

@@ -28,6 +28,7 @@
 #include "compat/gso.h"
 #include "dest.h"
 #include "netns.h"
+#include "shortcut.h"
 #include "stats.h"
 #include "transmit.h"
 
@@ -168,6 +169,7 @@ static int device_event(struct notifier_block *nb, unsigned long event, void *pt
 	list_for_each_entry(dest, &wn->routed, routed)
 		drop_route(dest);
 	spin_unlock_bh(&wn->route_lock);
+	weir_shortcut_flush(wn);
 	return NOTIFY_DONE;
 }
 
@@ -257,8 +259,7 @@ static unsigned int check6(struct weir_net *wn, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-/* Does this router forward what comes in there? For IPv6 one switch says it for all. */
-static bool forwards(struct net *net, const struct net_device *in, u8 family)
+bool weir_transmit_forwards(struct net *net, const struct net_device *in, u8 family)
 {
 	struct in_device *in_dev;
 
@@ -298,7 +299,7 @@ unsigned int weir_transmit(struct weir_net *wn, struct sk_buff *skb,
 	struct dst_entry *dst;
 	unsigned int verdict;
 
-	if (!forwards(wn->net, state->in, dest->family) || skb_warn_if_lro(skb))
+	if (!weir_transmit_forwards(wn->net, state->in, dest->family) || skb_warn_if_lro(skb))
 		return weir_drop(wn, WEIR_R_NOT_FORWARDING, skb, state);
 	if (!policy_allows(skb, dest->family))
 		return weir_drop(wn, WEIR_R_POLICY, skb, state);

@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 
+struct net;
 struct net_device;
 struct nf_hook_state;
 struct sk_buff;
@@ -37,6 +38,13 @@ unsigned int weir_transmit(struct weir_net *wn, struct sk_buff *skb,
 unsigned int weir_transmit_local(struct weir_net *wn, struct sk_buff *skb,
 				 const struct nf_hook_state *state,
 				 struct weir_dest *dest);
+
+/**
+ * weir_transmit_forwards() - does this router forward what comes in at @in?
+ *
+ * For IPv6 one switch says it for all. RCU read lock.
+ */
+bool weir_transmit_forwards(struct net *net, const struct net_device *in, u8 family);
 
 /**
  * weir_transmit_came_from() - was it @dest that sent us this packet?
