@@ -31,6 +31,7 @@
 #include "guard.h"
 #include "netns.h"
 #include "packet.h"
+#include "pin.h"
 #include "reject.h"
 #include "session.h"
 #include "stay.h"
@@ -470,6 +471,23 @@ static enum weir_why why_of(const struct weir_config *cfg,
 	}
 }
 
+/* Did the backend send it back, because it lacks the VIP? For one that was pinned the hash
+ * may name another backend, which would answer in the place of that one; its source gives
+ * it away, and is looked at where there are pins, when a flow begins.
+ */
+static bool is_loop(struct weir_net *wn, const struct sk_buff *skb,
+		    const struct nf_hook_state *state, const struct ask *ask,
+		    const struct weir_choice *choice)
+{
+	if (state->hook != NF_INET_PRE_ROUTING)
+		return false;
+	if (!choice->kept && ask->exact && weir_pin_any(wn) &&
+	    weir_guard_is_local(wn, ask->packet.tuple.family,
+				&ask->packet.tuple.src))
+		return true;
+	return weir_transmit_came_from(skb, state->in, choice->backend->dest);
+}
+
 /* What was dropped on the way leaves no session, and is counted once. */
 static unsigned int forward(struct weir_net *wn, const struct weir_config *cfg,
 			    struct sk_buff *skb,
@@ -495,8 +513,7 @@ static unsigned int forward(struct weir_net *wn, const struct weir_config *cfg,
 		return weir_when_empty(wn, svc, skb, state);
 	}
 	dest = choice.backend->dest;
-	if (state->hook == NF_INET_PRE_ROUTING &&
-	    weir_transmit_came_from(skb, state->in, dest))
+	if (is_loop(wn, skb, state, ask, &choice))
 		return weir_drop(wn, WEIR_R_LOOP, skb, state);
 	verdict = send(wn, skb, state, dest);
 	if (verdict == NF_DROP)
@@ -592,6 +609,25 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 	return take_in(wn, cfg, skb, state, AF_INET6);
 }
 
+/* A connection that somebody has pinned to a backend goes there, whatever else is said of
+ * the backend; it is no flow of the service.
+ */
+static unsigned int send_out(struct weir_net *wn, const struct weir_config *cfg,
+			     struct sk_buff *skb, const struct nf_hook_state *state,
+			     u8 family)
+{
+	struct weir_dest *dest = NULL;
+	unsigned int verdict;
+
+	local_bh_disable();
+	if (weir_pin_any(wn))
+		dest = weir_pin_find(wn, cfg, skb, state);
+	verdict = dest ? weir_transmit_local(wn, skb, state, dest) :
+			 take(wn, cfg, skb, state, family);
+	local_bh_enable();
+	return verdict;
+}
+
 /* To an exact VIP only: where the router itself goes is for its own routes to say. */
 static unsigned int out(struct weir_net *wn, const struct weir_config *cfg,
 			struct sk_buff *skb, const struct nf_hook_state *state,
@@ -605,7 +641,7 @@ static unsigned int out(struct weir_net *wn, const struct weir_config *cfg,
 	      BIT(WEIR_FORWARD_DIRECT)) ||
 	    weir_guard_is_local(wn, family, &tuple.dst))
 		return NF_ACCEPT;
-	return take_in(wn, cfg, skb, state, family);
+	return send_out(wn, cfg, skb, state, family);
 }
 
 static unsigned int out4(void *priv, struct sk_buff *skb,

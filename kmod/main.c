@@ -23,6 +23,7 @@
 #include "limit.h"
 #include "netlink.h"
 #include "netns.h"
+#include "pin.h"
 #include "session.h"
 #include "shortcut.h"
 #include "stats.h"
@@ -135,6 +136,7 @@ static void __net_exit net_exit(struct net *net)
 	weir_sysctl_exit(wn);
 	weir_shortcut_exit(wn);
 	weir_sweep_all(wn);
+	weir_pin_exit(wn);
 	mutex_lock(&wn->lock);
 	weir_draft_free(wn->draft);
 	wn->draft = NULL;

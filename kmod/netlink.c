@@ -35,6 +35,7 @@
 #include "netlink.h"
 #include "netns.h"
 #include "parse.h"
+#include "pin.h"
 #include "policy.h"
 #include "refuse.h"
 #include "report.h"
@@ -274,7 +275,13 @@ static int report_doit(struct sk_buff *skb, struct genl_info *info)
 				genlmsg_len(info->genlhdr), info->extack);
 }
 
-/* A socket that is closed takes along what it has staged. */
+static int pin_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return weir_pin_add(weir_net(genl_info_net(info)), info->attrs,
+			    info->snd_portid, info->extack);
+}
+
+/* A socket that is closed takes along what it has pinned and staged. */
 static int socket_event(struct notifier_block *nb, unsigned long event,
 			void *data)
 {
@@ -284,6 +291,7 @@ static int socket_event(struct notifier_block *nb, unsigned long event,
 	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC)
 		return NOTIFY_DONE;
 	wn = weir_net(notify->net);
+	weir_pin_release(wn, notify->portid);
 	/* Nearly always there is none. One of this socket would be seen without
 	 * the lock: the socket's own request made it.
 	 */
@@ -748,6 +756,9 @@ static const struct genl_ops weir_ops[] = {
 	{ .cmd = WEIR_CMD_REPORT, .doit = report_doit,
 	  .flags = GENL_UNS_ADMIN_PERM,
 	  .policy = weir_policy_report, .maxattr = WEIR_A_MAX },
+	{ .cmd = WEIR_CMD_PIN, .doit = pin_doit,
+	  .flags = GENL_UNS_ADMIN_PERM,
+	  .policy = weir_policy_pin, .maxattr = WEIR_A_MAX },
 };
 
 static const struct genl_multicast_group weir_groups[] = {

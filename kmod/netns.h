@@ -40,6 +40,8 @@ struct weir_net {
 	struct mutex lock;			/* orders all writers */
 	struct weir_draft *draft;		/* an open transaction, or NULL */
 	u32 draft_portid;			/* the socket that opened it */
+	struct hlist_head __rcu *pins;		/* NULL until the first one */
+	u32 nr_pins;				/* those that are over, too */
 	u32 last_owner_id;
 	u32 last_dest_id;
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */

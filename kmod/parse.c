@@ -261,9 +261,8 @@ static bool host_address(u8 family, const struct weir_addr *addr)
 	       !ipv6_addr_v4mapped(&in6);
 }
 
-static int parse_addr(const struct nlattr *attr, const char *label,
-		      u8 *family, struct weir_addr *addr,
-		      struct netlink_ext_ack *extack)
+int weir_parse_addr(const struct nlattr *attr, const char *label, u8 *family,
+		    struct weir_addr *addr, struct netlink_ext_ack *extack)
 {
 	int len = nla_len(attr);
 
@@ -285,7 +284,7 @@ static int parse_host(const struct nlattr *attr, const char *label,
 	char text[WEIR_ADDR_TEXT];
 	int err;
 
-	err = parse_addr(attr, label, family, addr, extack);
+	err = weir_parse_addr(attr, label, family, addr, extack);
 	if (err)
 		return err;
 	if (host_address(*family, addr))
@@ -441,7 +440,7 @@ static int parse_vip(struct nlattr **tb, const char *label,
 		     struct weir_rule *rule, struct netlink_ext_ack *extack)
 {
 	const struct nlattr *plen = tb[WEIR_RULE_A_PLEN];
-	int err = parse_addr(tb[WEIR_RULE_A_VIP], label, &rule->family,
+	int err = weir_parse_addr(tb[WEIR_RULE_A_VIP], label, &rule->family,
 			     &rule->vip, extack);
 
 	if (err || (plen && nla_get_u8(plen) <
@@ -781,11 +780,11 @@ static int parse_packet_addrs(const struct nlattr *nest, struct nlattr **tb,
 	if (!tb[WEIR_PACKET_A_DST])
 		return weir_parse_missing(extack, nest, WEIR_PACKET_A_DST,
 					  "packet: its destination address");
-	err = parse_addr(tb[WEIR_PACKET_A_SRC], "packet: source",
+	err = weir_parse_addr(tb[WEIR_PACKET_A_SRC], "packet: source",
 			 &tuple->family, &tuple->src, extack);
 	if (err)
 		return err;
-	err = parse_addr(tb[WEIR_PACKET_A_DST], "packet: destination",
+	err = weir_parse_addr(tb[WEIR_PACKET_A_DST], "packet: destination",
 			 &family, &tuple->dst, extack);
 	if (!err && family != tuple->family)
 		err = weir_refuse_attr(extack, tb[WEIR_PACKET_A_DST], -EINVAL,

@@ -46,6 +46,13 @@ int weir_parse_service_name(const struct nlattr *attr,
 			    struct netlink_ext_ack *extack);
 
 /**
+ * weir_parse_addr() - an address of either family
+ * @label: "pin: VIP", for instance
+ */
+int weir_parse_addr(const struct nlattr *attr, const char *label, u8 *family,
+		    struct weir_addr *addr, struct netlink_ext_ack *extack);
+
+/**
  * weir_parse_service() - options over those that stand in @set
  * @nest: NULL changes nothing
  */

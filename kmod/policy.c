@@ -113,6 +113,13 @@ const struct nla_policy weir_nest_packet[WEIR_PACKET_A_MAX + 1] = {
 	[WEIR_PACKET_A_SYN]	= { .type = NLA_FLAG },
 };
 
+const struct nla_policy weir_nest_pin[WEIR_PIN_A_MAX + 1] = {
+	[WEIR_PIN_A_VIP]	= ADDR,
+	[WEIR_PIN_A_SPORT]	= { .type = NLA_U16 },
+	[WEIR_PIN_A_DPORT]	= { .type = NLA_U16 },
+	[WEIR_PIN_A_LIFE]	= { .type = NLA_U32 },
+};
+
 const struct nla_policy weir_policy_config_get[WEIR_A_MAX + 1] = {
 	[WEIR_A_SERVICE_NAME]	= TEXT,
 	[WEIR_A_WITH_FLOWS]	= { .type = NLA_FLAG },
@@ -178,4 +185,10 @@ const struct nla_policy weir_policy_flow[WEIR_A_MAX + 1] = {
 
 const struct nla_policy weir_policy_report[WEIR_A_MAX + 1] = {
 	[WEIR_A_REPORT]		= NLA_POLICY_NESTED(weir_nest_report),
+};
+
+const struct nla_policy weir_policy_pin[WEIR_A_MAX + 1] = {
+	[WEIR_A_SERVICE_NAME]	= TEXT,
+	[WEIR_A_BACKEND]	= NLA_POLICY_NESTED(nest_backend_addr),
+	[WEIR_A_PIN]		= NLA_POLICY_NESTED(weir_nest_pin),
 };

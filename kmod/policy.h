@@ -28,8 +28,9 @@ extern const struct nla_policy weir_policy_txn_commit[WEIR_A_MAX + 1];
 extern const struct nla_policy weir_policy_lookup[WEIR_A_MAX + 1];
 extern const struct nla_policy weir_policy_flow[WEIR_A_MAX + 1];
 extern const struct nla_policy weir_policy_report[WEIR_A_MAX + 1];
+extern const struct nla_policy weir_policy_pin[WEIR_A_MAX + 1];
 
-/* Nests, for parse.c and report.c. */
+/* Nests, for parse.c, report.c and pin.c. */
 extern const struct nla_policy weir_nest_service[WEIR_SERVICE_A_MAX + 1];
 extern const struct nla_policy weir_nest_rule[WEIR_RULE_A_MAX + 1];
 extern const struct nla_policy weir_nest_group[WEIR_GROUP_A_MAX + 1];
@@ -37,5 +38,6 @@ extern const struct nla_policy weir_nest_backend[WEIR_BACKEND_A_MAX + 1];
 extern const struct nla_policy weir_nest_report[WEIR_REPORT_A_MAX + 1];
 extern const struct nla_policy weir_nest_zone[WEIR_ZONE_A_MAX + 1];
 extern const struct nla_policy weir_nest_packet[WEIR_PACKET_A_MAX + 1];
+extern const struct nla_policy weir_nest_pin[WEIR_PIN_A_MAX + 1];
 
 #endif /* WEIR_POLICY_H */

@@ -13,7 +13,7 @@
 . "$(dirname "$0")/nl.sh"
 
 nl_up
-for topic in read refusals txn dump events report caps malformed; do
+for topic in read refusals txn dump events report pin caps malformed; do
 	judge in_ns lb "$PYTHON" "$HERE/py/netlink_$topic.py"
 done
 # debug kernels can let allocations fail

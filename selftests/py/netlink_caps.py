@@ -7,7 +7,7 @@ import os
 
 from netlink_lab import TCP, backend, rule, services, state, usual
 from verdict import ok, run, same
-from weirnl import U8, Refused, Weir, ip
+from weirnl import U8, U16, U32, Refused, Weir, ip
 
 NOBODY = 65534
 CLONE_NEWUSER, CLONE_NEWNET, PR_SET_DUMPABLE = 0x10000000, 0x40000000, 4
@@ -28,6 +28,8 @@ WRITES = [
     ("ZONE_ADD", {"ZONE": {"NAME": "a"}}), ("ZONE_DEL", {"ZONE": {"NAME": "a"}}),
     ("TXN_BEGIN", {}), ("TXN_COMMIT", {}), ("TXN_ABORT", {}), ("FLOW_FLUSH", {}), ("LOOKUP", PACKET),
     ("REPORT", {"REPORT": {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11", CHECK=U8(2))}}),
+    ("PIN", {"SERVICE_NAME": "web", "BACKEND": backend("10.2.0.11"), "PIN": {
+        "VIP": ip("203.0.113.10"), "SPORT": U16(1), "DPORT": U16(80), "LIFE": U32(1)}}),
 ]
 
 

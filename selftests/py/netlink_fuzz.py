@@ -85,6 +85,11 @@ class Source:
             PROBE_TEXT=lambda: r.choice(["", "HTTP 200", "x" * 63, "x" * 64, "\n"]))})
             for _ in range(r.choice([1, 1, 2, 30]))]
 
+    def pin(self):
+        r = self.r
+        return {"VIP": ip(r.choice(ADDRS)), "SPORT": U16(r.randrange(65536)),
+                "DPORT": U16(r.choice([0, 53, 80])), "LIFE": U32(r.choice([0, 1, 600, 601]))}
+
     def packet(self):
         r = self.r
         return {"SRC": ip(r.choice(BACKENDS)), "DST": ip(r.choice(ADDRS)), "PROTO": U8(r.choice([1, 6, 17, 58, 132, 255])),
@@ -95,11 +100,13 @@ class Source:
         top = {}
         if command == "REPORT":
             return self.report()
-        if command.split("_")[0] in ("SERVICE", "RULE", "GROUP", "BACKEND", "FLOW", "CONFIG"):
+        if command.split("_")[0] in ("SERVICE", "RULE", "GROUP", "BACKEND", "FLOW", "CONFIG", "PIN"):
             top["SERVICE_NAME"] = r.choice(NAMES[:3] * 3 + NAMES)
         for word in ("SERVICE", "RULE", "GROUP", "BACKEND", "ZONE"):
             if command.startswith(word + "_") and command != "SERVICE_DEL":
                 top[word] = getattr(self, word.lower())()
+        if command == "PIN":
+            top |= {"BACKEND": {"ADDR": ip(r.choice(BACKENDS))}, "PIN": self.pin()}
         if command == "LOOKUP":
             top["PACKET"] = self.packet()
         if command.startswith("TXN_"):
@@ -108,7 +115,7 @@ class Source:
 
     def request(self):
         r = self.r
-        command = r.choice(COMMANDS + ["SERVICE_ADD", "RULE_ADD", "BACKEND_ADD", "BACKEND_ADD", "REPORT"] * 2)
+        command = r.choice(COMMANDS + ["SERVICE_ADD", "RULE_ADD", "BACKEND_ADD", "BACKEND_ADD", "REPORT", "PIN"] * 2)
         body = encode(self.attrs(command))
         for _ in range(r.choice([0, 0, 1, 1, 1, 2, 3])):
             body = self.change(body)

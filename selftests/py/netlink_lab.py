@@ -36,6 +36,18 @@ def usual():
     return weir
 
 
+def with_direct():
+    """The usual service, and one that is forwarded directly."""
+    weir = usual()
+    weir.do("TXN_BEGIN")
+    weir.do("SERVICE_ADD", {"SERVICE_NAME": "direct", "SERVICE": {"FORWARD": U8(1)}})
+    weir.do("RULE_ADD", {"SERVICE_NAME": "direct", "RULE": rule("203.0.113.20", TCP, 80)})
+    for addr in ("10.2.0.11", "10.2.0.12"):
+        weir.do("BACKEND_ADD", {"SERVICE_NAME": "direct", "BACKEND": backend(addr)})
+    weir.do("TXN_COMMIT")
+    return weir
+
+
 def services(weir):
     """Names in the order of the dump."""
     return [m["SERVICE_NAME"] for m in weir.config() if "SERVICE" in m]

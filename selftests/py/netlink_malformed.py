@@ -9,7 +9,7 @@ import random
 import struct
 import sys
 
-from netlink_lab import TCP, backend, rule, state, usual
+from netlink_lab import TCP, backend, rule, state, usual, with_direct
 from verdict import note, ok, run, same
 from weirnl import (H, NLA_F_NESTED, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, U8, U16, U32, Refused, Weir,
                     attr, encode, ip)
@@ -82,6 +82,8 @@ CASES = [
      NAME + encode({"RULE": {**rule("203.0.113.1", TCP), "PORTS": b"x"}}), "ERANGE"),
     ("a flag with a value", "TXN_BEGIN", attr(A["WEIR_A_REPLACE"], U8(1)), "ERANGE"),
     ("a key of 15 bytes", "TXN_COMMIT", attr(A["WEIR_A_HASH_KEY"], bytes(15)), "ERANGE"),
+    ("a value of a backend with a pin", "PIN", of("BACKEND", "PORT", U16(80)), "EINVAL"),
+    ("a u16 of four bytes", "PIN", NAME + nest("PIN", attr(A["WEIR_PIN_A_SPORT"], U32(1))), "EINVAL"),
     ("a nest in a nest", "SERVICE_SET", NAME + nest("SERVICE", nest("SERVICE", b"")), "EINVAL"),
     ("an attribute of 65535 bytes", "SERVICE_SET",
      NAME + nest("SERVICE", attr(A["WEIR_SERVICE_A_HEALTH_CHECK"], b"h" * 65000)[:65523]), "EINVAL"),
@@ -182,6 +184,8 @@ GOOD = [
     ("REPORT", {"REPORT": {"SERVICE_NAME": "web", "BACKEND": backend(
         "10.2.0.11", CHECK=U8(2), REPORTED=U32(3), PROBE_PASSED=U8(0), PROBE_RUN=U32(2),
         PROBE_TEXT="HTTP 503")}}),
+    ("PIN", {"SERVICE_NAME": "direct", "BACKEND": backend("10.2.0.11"), "PIN": {
+        "VIP": ip("203.0.113.20"), "SPORT": U16(1000), "DPORT": U16(80), "LIFE": U32(1)}}),
 ]
 
 
@@ -211,12 +215,12 @@ def test_random():
     """mutated messages"""
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(2**32)
     note(f"seed {seed}: py/netlink_malformed.py {seed} does it again")
-    chance, weir = random.Random(seed), usual()
+    chance, weir = random.Random(seed), with_direct()
     counts = {}
     for i in range(4000):
         if i % 400 == 0:
             weir.close()
-            weir = usual()
+            weir = with_direct()
         cmd, attrs = chance.choice(GOOD)
         code = A["WEIR_CMD_" + cmd] if chance.random() < .95 else chance.randrange(30)
         flags = NLM_F_REQUEST | (NLM_F_DUMP if code in DUMPS else NLM_F_ACK)

@@ -5,9 +5,9 @@ is carried out whole; nothing in between. Needs a kernel with fault injection.""
 import errno
 import os
 
-from netlink_lab import TCP, backend, rule, usual
+from netlink_lab import TCP, backend, rule, usual, with_direct
 from verdict import note, ok, run
-from weirnl import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, U8, U32, Refused, Weir, ip
+from weirnl import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, U8, U16, U32, Refused, Weir, ip
 
 DEBUGFS = "/sys/kernel/debug"
 FAILSLAB = DEBUGFS + "/failslab"
@@ -17,7 +17,7 @@ EXPECTED = (errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN)
 
 def start():
     """The usual service, with a health-check: else nobody may report."""
-    weir = usual()
+    weir = with_direct()
     weir.do("SERVICE_SET", {**WEB, "SERVICE": {"HEALTH_CHECK": "http"}})
     return weir
 
@@ -47,6 +47,8 @@ COMMANDS = [
     ("BACKEND_DEL", {**WEB, "BACKEND": backend("10.2.0.12")}, Weir),
     ("REPORT", {"REPORT": {**WEB, "BACKEND": backend("10.2.0.11", CHECK=U8(2), PROBE_PASSED=U8(0))}},
      Weir),
+    ("PIN", {"SERVICE_NAME": "direct", "BACKEND": backend("10.2.0.11"), "PIN": {
+        "VIP": ip("203.0.113.20"), "SPORT": U16(1000), "DPORT": U16(80), "LIFE": U32(600)}}, Weir),
     ("TXN_BEGIN", {}, Weir),
     ("TXN_COMMIT", {}, many),
     ("TXN_COMMIT", {"DRY_RUN": True}, many),

@@ -246,6 +246,8 @@ GOOD = {
     "zone": ("ZONE_ADD", "ZONE", {"NAME": "a", "PREFIXES": bytes(17)}),
     "packet": ("LOOKUP", "PACKET", {"SRC": ip("10.1.0.1"), "DST": ip("203.0.113.9"),
                                     "PROTO": U8(6)}),
+    "pin": ("PIN", "PIN", {"VIP": ip("203.0.113.9"), "SPORT": U16(1000), "DPORT": U16(80),
+                           "LIFE": U32(1)}),
     "backend-report": ("REPORT", "BACKEND", {"ADDR": ip("10.2.0.99"), "PROBE_PASSED": U8(1)}),
 }
 INTS = {"u8": U8, "u16": U16, "u32": U32, "u64": U64}
@@ -297,6 +299,8 @@ def try_bounds(weir, nest, name, attribute):
         attrs = {outer: {**base, upper(name): value}}
         if nest not in ("zone", "packet"):
             attrs["SERVICE_NAME"] = "web"
+        if nest == "pin":
+            attrs["BACKEND"] = {"ADDR": ip("10.2.0.99")}
         if nest == "backend-report":
             attrs = {"REPORT": attrs}
         refused = attempt(weir, cmd, attrs)

@@ -86,6 +86,14 @@
  *	take effect together. It belongs to no transaction, and one that is open
  *	stays valid. What a report is about may have been removed meanwhile, or
  *	have lost its health-check: such a report is passed over
+ * @WEIR_CMD_PIN: SERVICE_NAME, BACKEND (ADDR), PIN: the next TCP connection that this
+ *	router itself makes from that port to that VIP and port goes to the backend,
+ *	whatever its health, weight and state, and is no flow of the service. It is for
+ *	health checkers. Ends with LIFE, when another connection begins with these ports
+ *	or another PIN takes its place, or when the socket that asked for it is closed.
+ *	Refused: a service without FORWARD_DIRECT, a VIP that no rule of the service has
+ *	just so, one that is an address of this router, and, where rules of FORWARD_NAT
+ *	have the VIP too, a port that no rule of FORWARD_DIRECT has
  */
 enum weir_cmd {
 	WEIR_CMD_UNSPEC,
@@ -113,6 +121,7 @@ enum weir_cmd {
 	WEIR_CMD_COUNTER_GET,
 	WEIR_CMD_EVENT,
 	WEIR_CMD_REPORT,
+	WEIR_CMD_PIN,
 
 	__WEIR_CMD_MAX
 };
@@ -157,6 +166,7 @@ enum weir_cmd {
  * @WEIR_A_ZONAL: nest of enum weir_zonal_attr: the eligible set of one zone's
  *	clients
  * @WEIR_A_REPORT: nest of enum weir_report_attr; may be repeated in a REPORT
+ * @WEIR_A_PIN: nest of enum weir_pin_attr
  */
 enum weir_attr {
 	WEIR_A_UNSPEC,
@@ -193,6 +203,7 @@ enum weir_attr {
 	WEIR_A_N_CHANGES,
 	WEIR_A_ZONAL,
 	WEIR_A_REPORT,
+	WEIR_A_PIN,
 
 	__WEIR_A_MAX
 };
@@ -531,6 +542,26 @@ enum weir_report_attr {
 };
 
 #define WEIR_REPORT_A_MAX	(__WEIR_REPORT_A_MAX - 1)
+
+/**
+ * enum weir_pin_attr - a TCP connection of this router to a VIP
+ * @WEIR_PIN_A_UNSPEC: never used
+ * @WEIR_PIN_A_VIP: 4 or 16 bytes
+ * @WEIR_PIN_A_SPORT: u16, the port that it comes from, not 0
+ * @WEIR_PIN_A_DPORT: u16, the port of the VIP, not 0
+ * @WEIR_PIN_A_LIFE: u32, seconds, 1..600
+ */
+enum weir_pin_attr {
+	WEIR_PIN_A_UNSPEC,
+	WEIR_PIN_A_VIP,
+	WEIR_PIN_A_SPORT,
+	WEIR_PIN_A_DPORT,
+	WEIR_PIN_A_LIFE,
+
+	__WEIR_PIN_A_MAX
+};
+
+#define WEIR_PIN_A_MAX	(__WEIR_PIN_A_MAX - 1)
 
 /**
  * enum weir_zone_attr - a name for client prefixes
