@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """An HTTP server whose health is written in a file.
 
-health.py PORT FILE
+health.py PORT FILE [ADDRESS...]
 
-Each connection gets what the file says then: "200", "503", with "weight=TEXT" also the header
+It listens on these addresses, or on all. Each connection gets what the file says then: "200", "503", with "weight=TEXT" also the header
 that carries a weight; "hang" accepts and says nothing; "flap" is 200 and 503 in turn. The file
 FILE.seen has a line for each request: the time of its connection in ms, the peer, the Host header.
 """
@@ -64,12 +64,17 @@ def serve(sock, peer, path, came):
 
 def main():
     port, path = int(sys.argv[1]), sys.argv[2]
-    listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=100)
+    listeners = [socket.create_server((addr, port), family=socket.AF_INET6 if ":" in addr else socket.AF_INET,
+                                      backlog=100) for addr in sys.argv[3:]]
+    if not listeners:
+        listeners.append(socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True,
+                                              backlog=100))
 
-    def accept():
+    def accept(listener):
         sock, peer = listener.accept()
         serve(sock, peer[0].removeprefix("::ffff:"), path, time.monotonic_ns() // 1000000)
-    loop.register(listener, selectors.EVENT_READ, accept)
+    for listener in listeners:
+        loop.register(listener, selectors.EVENT_READ, lambda listener=listener: accept(listener))
     print("ready", flush=True)
     while True:
         for key, _ in loop.select():

@@ -48,9 +48,35 @@ static int bind_source(int fd, const struct weir_conn_target *target)
 		return EAFNOSUPPORT;
 	/* The port is chosen by connect(), which knows the other end: more than
 	 * 28000 probes from one address are possible. */
-	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+	if (!target->bound)
+		setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one,
+			   sizeof(one));
 	len = fill_address(&from, target->source, 0, target->dev);
 	return bind(fd, &from.any, len) ? errno : 0;
+}
+
+/* Here the port has to be known before. All go to one address, and closed as usual each
+ * would keep its port for a minute: some hundred a second would be too many. */
+static int bind_port(int fd, const struct weir_conn_target *target)
+{
+	const struct linger now = { .l_onoff = 1 };
+	const struct weir_addr any = { .len = target->addr->len };
+	struct weir_conn_target from = *target;
+	union address mine;
+	socklen_t len = sizeof(mine);
+	int error;
+
+	if (!from.source || !from.source->len)
+		from.source = &any;
+	error = bind_source(fd, &from);
+	if (error)
+		return error;
+	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) ||
+	    getsockname(fd, &mine.any, &len))
+		return errno;
+	return target->bound(target->arg, ntohs(mine.any.sa_family == AF_INET ?
+						mine.v4.sin_port :
+						mine.v6.sin6_port));
 }
 
 static int prepare(int fd, const struct weir_conn_target *target)
@@ -61,6 +87,8 @@ static int prepare(int fd, const struct weir_conn_target *target)
 	if (target->dev && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE,
 				      target->dev, strlen(target->dev) + 1))
 		return errno;
+	if (target->bound)
+		return bind_port(fd, target);
 	return target->source && target->source->len ?
 		bind_source(fd, target) : 0;
 }

@@ -15,6 +15,10 @@ struct weir_conn_target {
 	const char *dev;		/* NULL: any */
 	bool has_mark, proxy_header;
 	uint32_t mark;
+	/* If set, called before the connect with the port that it will come from: 0, or
+	 * an errno, with which it ends. Such a connection is closed by a reset. */
+	int (*bound)(void *arg, uint16_t port);
+	void *arg;
 };
 
 /* Zeroed = none. */

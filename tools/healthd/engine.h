@@ -15,6 +15,8 @@ struct weir_prober {
 	SSL_CTX *tls;			/* of bare.c */
 	X509_STORE *trusted;		/* NULL until a line says `verify` */
 	struct weir_web_shared *web;
+	weir_probe_pin pin;		/* NULL: no `via vip` */
+	void *pin_arg;
 };
 
 /* An engine gets a probe whose connection is made, and ends it. */
@@ -31,6 +33,7 @@ struct weir_probe {
 	struct weir_timer deadline;
 	struct weir_conn conn;
 	int start_error;		/* why conn could not even begin */
+	bool refused;			/* because of what result.text says */
 	const struct weir_engine *engine;
 	void *state;			/* of the engine; NULL: not started */
 	struct weir_probe_result result;

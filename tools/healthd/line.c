@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
+#include <linux/weir.h>
+
 #include "line.h"
 #include "log.h"
 
@@ -16,13 +18,31 @@ int weir_line_read(const struct weir_service *service,
 			 service->name, err.text);
 		return -1;
 	}
-	if (line->via_vip) {
-		weir_log(WEIR_LOG_ERROR, "service %s is not checked: health-check: via vip: it needs forward direct",
-			 service->name);
-		weir_healthcheck_free(line);
-		return -1;
-	}
-	return 0;
+	if (weir_line_fits(service, line))
+		return 0;
+	weir_healthcheck_free(line);
+	return -1;
+}
+
+static const char *why_not(const struct weir_service *service)
+{
+	struct weir_addr vip;
+
+	if (service->opts.num[WEIR_SERVICE_A_FORWARD] != WEIR_FORWARD_DIRECT)
+		return "it needs forward direct: in nat mode no backend has the VIP";
+	weir_line_vip(service, &vip);
+	return vip.len ? NULL : "it needs a rule for one address";
+}
+
+bool weir_line_fits(const struct weir_service *service,
+		    const struct weir_healthcheck *line)
+{
+	const char *why = line->via_vip ? why_not(service) : NULL;
+
+	if (why)
+		weir_log(WEIR_LOG_ERROR, "service %s is not checked: health-check: via vip: %s",
+			 service->name, why);
+	return !why;
 }
 
 void weir_line_vip(const struct weir_service *service, struct weir_addr *vip)

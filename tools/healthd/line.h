@@ -10,6 +10,9 @@
  * obeyed: others wrote it, or a newer tool. */
 int weir_line_read(const struct weir_service *service,
 		   struct weir_healthcheck *line);
+/* Can the service be checked so? What else it is may have changed. False is logged. */
+bool weir_line_fits(const struct weir_service *service,
+		    const struct weir_healthcheck *line);
 /* The first VIP that is one address, which HTTP names by default; len 0: none. */
 void weir_line_vip(const struct weir_service *service, struct weir_addr *vip);
 

@@ -18,6 +18,7 @@
 #include "netns.h"
 #include "notify.h"
 #include "once.h"
+#include "pin.h"
 #include "readfile.h"
 #include "report.h"
 #include "roster.h"
@@ -214,6 +215,7 @@ static int begin(struct weir_err *err)
 	    watch_signals(err) || apply_first(err) ||
 	    weir_nl_open(&daemon_.nl, err))
 		return -1;
+	weir_prober_set_pin(daemon_.prober, weir_pin, &daemon_.nl);
 	weir_report_init(&daemon_.report, &daemon_.loop, &daemon_.nl, lost);
 	weir_roster_init(&daemon_.roster, &daemon_.loop, daemon_.prober,
 			 &daemon_.report);

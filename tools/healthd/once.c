@@ -8,6 +8,7 @@
 #include "line.h"
 #include "log.h"
 #include "once.h"
+#include "pin.h"
 #include "probe.h"
 #include "words.h"
 
@@ -31,6 +32,8 @@ struct job {
 	struct row *rows;
 	unsigned int n, begun, ended;
 	bool unreadable;
+	bool pins;			/* some line says `via vip` */
+	struct weir_nl nl;
 };
 
 static void begin(struct job *job);
@@ -53,7 +56,7 @@ static void done(const struct weir_probe_result *result, void *arg)
 static void probe(struct row *row)
 {
 	const struct weir_probe_job job = { row->line, row->backend->addr,
-					    row->vip };
+					    row->vip, row->service->name };
 
 	weir_probe_start(row->job->prober, &job, done, row);
 }
@@ -89,11 +92,27 @@ static void collect(struct job *job, const struct weir_config *config)
 		const struct weir_service *service = &config->services[i];
 		int ret = weir_line_read(service, &job->lines[i]);
 
-		if (!ret)
+		if (!ret) {
 			add_rows(job, service, &job->lines[i]);
+			job->pins |= job->lines[i].via_vip;
+		}
 		if (ret < 0)
 			job->unreadable = true;
 	}
+}
+
+/* The kernel is needed for nothing else: a file can be tried where there is no module. */
+static void open_pins(struct job *job)
+{
+	struct weir_err err;
+
+	if (!job->pins)
+		return;
+	job->pins = !weir_nl_open(&job->nl, &err);
+	if (job->pins)
+		weir_prober_set_pin(job->prober, weir_pin, &job->nl);
+	else
+		weir_log(WEIR_LOG_ERROR, "via vip: %s", err.text);
 }
 
 static void print_weight(struct weir_out *out, const struct row *row)
@@ -144,6 +163,7 @@ int weir_once(struct weir_out *out, const struct weir_config *config)
 		return 1;
 	}
 	collect(&job, config);
+	open_pins(&job);
 	begin(&job);
 	if (job.n && weir_loop_run(&job.loop)) {
 		weir_log(WEIR_LOG_ERROR, "cannot wait: %s", strerror(errno));
@@ -154,6 +174,8 @@ int weir_once(struct weir_out *out, const struct weir_config *config)
 	if (!job.n)
 		weir_log(WEIR_LOG_NOTICE, "no backend has a health-check");
 	weir_prober_free(job.prober);
+	if (job.pins)
+		weir_nl_close(&job.nl);
 	weir_loop_free(&job.loop);
 	for (i = 0; i < config->n_services; i++)
 		weir_healthcheck_free(&job.lines[i]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,6 +60,12 @@ void weir_prober_free(struct weir_prober *prober)
 	X509_STORE_free(prober->trusted);
 	SSL_CTX_free(prober->tls);
 	free(prober);
+}
+
+void weir_prober_set_pin(struct weir_prober *prober, weir_probe_pin pin, void *arg)
+{
+	prober->pin = pin;
+	prober->pin_arg = arg;
 }
 
 void weir_prober_forget_trust(struct weir_prober *prober)
@@ -176,12 +183,28 @@ static void on_deadline(struct weir_timer *timer)
 	weir_probe_fail(probe, "timeout after %u s", probe->job.line->timeout);
 }
 
+/* What connect() says of routes that are missing, blackhole, unreachable, prohibit. */
+static bool is_no_route(int error)
+{
+	return error == ENETUNREACH || error == EINVAL || error == EHOSTUNREACH ||
+	       error == EACCES;
+}
+
 /* In the place of on_deadline() where there was not even a begin. */
 static void on_no_start(struct weir_timer *timer)
 {
 	struct weir_probe *probe = weir_holder(timer, struct weir_probe, deadline);
 
-	weir_probe_fail_errno(probe, probe->start_error);
+	if (probe->refused) {
+		probe->result.local = true;
+		weir_probe_fail(probe, "%s", probe->result.text);
+	} else if (probe->job.line->via_vip && is_no_route(probe->start_error)) {
+		/* The backend's own address may well have one. */
+		probe->result.local = true;
+		weir_probe_fail(probe, "this router has no route to the VIP");
+	} else {
+		weir_probe_fail_errno(probe, probe->start_error);
+	}
 }
 
 /* No certificate would match such a `host`, and libcurl would misread it. */
@@ -206,17 +229,35 @@ static void on_connected(struct weir_conn *conn, int error)
 		probe->engine->start(probe);
 }
 
+/* The connection is to the VIP, as those of clients are, and the kernel takes it to the
+ * backend. */
+static int pin(void *arg, uint16_t port)
+{
+	struct weir_probe *probe = arg;
+	const struct weir_prober *prober = probe->prober;
+	struct weir_err err = { .text = "the module cannot be asked" };
+
+	if (prober->pin && !prober->pin(prober->pin_arg, &probe->job, port, &err))
+		return 0;
+	probe->refused = true;
+	weir_text_clean(probe->result.text, WEIR_PROBE_TEXT, err.text,
+			strlen(err.text));
+	return ECANCELED;
+}
+
 static int open_conn(struct weir_probe *probe)
 {
 	const struct weir_healthcheck *line = probe->job.line;
 	const struct weir_conn_target target = {
-		.addr = &probe->job.backend,
+		.addr = line->via_vip ? &probe->job.vip : &probe->job.backend,
 		.port = line->port,
 		.source = &line->source,
 		.dev = line->dev,
 		.has_mark = line->has_mark,
 		.mark = line->mark,
 		.proxy_header = line->proxy_header,
+		.bound = line->via_vip ? pin : NULL,
+		.arg = probe,
 	};
 
 	probe->conn.done = on_connected;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "err.h"
 #include "healthcheck.h"
 #include "loop.h"
 #include "value.h"
@@ -39,7 +40,14 @@ struct weir_probe_job {
 	const struct weir_healthcheck *line;	/* outlives the probe */
 	struct weir_addr backend;
 	struct weir_addr vip;	/* len 0: none; name for HTTP by default */
+	const char *service;	/* its name; for `via vip`, which needs a VIP too */
 };
+
+/* What `via vip` takes: the next connection from PORT to the VIP is to go to the backend
+ * of the job. 0, or -1 with the error. */
+typedef int (*weir_probe_pin)(void *arg, const struct weir_probe_job *job,
+			      uint16_t port, struct weir_err *err);
+void weir_prober_set_pin(struct weir_prober *prober, weir_probe_pin pin, void *arg);
 
 typedef void (*weir_probe_done)(const struct weir_probe_result *result,
 				void *arg);

@@ -36,7 +36,8 @@ static void done(const struct weir_probe_result *result, void *arg);
 static void start_probe(struct weir_check *check)
 {
 	struct weir_watched *service = check->service;
-	struct weir_probe_job job = { &service->line, check->addr, service->vip };
+	struct weir_probe_job job = { &service->line, check->addr, service->vip,
+				      service->name };
 
 	check->late = false;
 	check->probe = weir_probe_start(check->service->roster->prober, &job, done,
@@ -323,6 +324,9 @@ void weir_roster_put(struct weir_roster *roster,
 		if (!watched)
 			watched = insert(roster, service->name, at);
 		set_line(watched, text, &line);
+	} else if (!weir_line_fits(service, &watched->line)) {
+		weir_roster_drop(roster, service->name);
+		return;
 	}
 	weir_line_vip(service, &watched->vip);
 	merge_checks(watched, service);

@@ -556,6 +556,10 @@ static void fail(struct web *web, CURLcode code)
 		return;
 	}
 	switch (code) {
+	case CURLE_COULDNT_CONNECT:
+		/* It was connected when libcurl got it. */
+		weir_probe_fail(probe, "reset by the backend");
+		break;
 	case CURLE_GOT_NOTHING:
 		weir_probe_fail(probe, "closed before an answer");
 		break;
