@@ -112,6 +112,7 @@ int weir_check(struct weir_ctx *ctx, struct weir_args args)
 		find_families(&state);
 		weir_check_services(&state);
 		weir_check_direct(&state);
+		weir_check_via(&state);
 		weir_check_sysctls(&state);
 		weir_check_routes(&state);
 		weir_check_filters(&state);

@@ -24,6 +24,7 @@ void weir_find(struct weir_check_state *state, enum weir_severity severity,
 
 void weir_check_services(struct weir_check_state *state);
 void weir_check_direct(struct weir_check_state *state);
+void weir_check_via(struct weir_check_state *state);
 void weir_check_sysctls(struct weir_check_state *state);
 void weir_check_routes(struct weir_check_state *state);
 void weir_check_filters(struct weir_check_state *state);
