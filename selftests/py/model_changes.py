@@ -3,7 +3,7 @@
 from admin import rule
 from model_members import ONE
 from model_rules import BY_AFFINITY, IDLE, Service
-from wire import backend, vip
+from wire import DIRECT, backend, vip
 
 BACKENDS = 7
 TRACKINGS = ("per-connection", "per-session")
@@ -16,10 +16,12 @@ DRAIN = 3600                    # longer than a run: deadlines are in drain.sh
 def homes(family):
     """The rules that each service may have; one service's rules do not overlap."""
     v = [vip(family, n) for n in range(1, 5)]
+    # The later fragments of a datagram have no ports, in direct mode.
+    dns = None if DIRECT else (53,)
     return {f"a{family}": [(v[0], "any", None)],
-            f"b{family}": [(v[0], "tcp", (80,)), (v[0], "udp", (53,))],
+            f"b{family}": [(v[0], "tcp", (80,)), (v[0], "udp", dns)],
             f"c{family}": [(v[1], "any", None), (v[2], "any", None)],
-            f"d{family}": [(v[3], "tcp", (80, 443)), (v[3], "udp", (53,)),
+            f"d{family}": [(v[3], "tcp", (80, 443)), (v[3], "udp", dns),
                            (v[3], "sctp", (80,)), (v[3], "icmp", None)]}
 
 

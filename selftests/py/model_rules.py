@@ -148,6 +148,15 @@ class Model:
             return None
         return entry
 
+    def known(self, one, now):
+        """The connection of a TCP segment."""
+        return self.alive(self.flows, key_of(one), now)
+
+    @staticmethod
+    def reasons(_one, reason):
+        """How often a lost packet is counted as what."""
+        return {reason: 1}
+
     # Each way a packet may go: ("at", backend), ("fresh", key, shares), ("lost", reason)
 
     def fresh(self, service, one):

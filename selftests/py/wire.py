@@ -312,7 +312,7 @@ class Wire:
 
 def reply(got, tag=0, flags="SA", seq=5000, ack=None, data=b""):
     """An answer of the backend that got this packet, as it leaves the backend."""
-    src, dst = got.to, got.by
+    src, dst = packet.unpacked(got.dst) if DIRECT else got.to, got.by
     if got.proto == TCP:
         one = Pkt("tcp", src, dst, got.dport, got.sport, flags, seq,
                   struct.unpack_from("!I", got.body, 4)[0] + 1 if ack is None else ack, data=data)
