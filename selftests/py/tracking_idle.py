@@ -15,7 +15,7 @@ from conntrack import Conntrack, key_of
 from grid import Grid
 from verdict import ok, run, same
 from weirnl import U8, U32, H, ip
-from wire import KINDS, Pkt, Wire, reply
+from wire import DIRECT, KINDS, Pkt, Wire, reply
 
 ISN = 5000
 IDLE = 60               # of the services whose entries are waited for
@@ -44,9 +44,10 @@ class Aging:
 
     @property
     def survives(self):
-        """Any packet keeps a flow (decision 16), only incoming ones a session."""
+        """Any packet keeps a flow (decision 16), only incoming ones a session, and whatever
+        there is in direct mode."""
         if self.care == "answered":
-            return fields(self.cell, self.kind) == "5"
+            return not DIRECT and fields(self.cell, self.kind) == "5"
         return self.care == "used"
 
 
@@ -273,5 +274,7 @@ def by_default():
 
 DEFAULT = {int(row["default"]) for row in TABLE["idle-timeout"]}
 assert DEFAULT == {600}
+if DIRECT:      # the rest is about conntrack's entries, or the same for both modes
+    run(begin, half, end, wire_clean)
 run(begin, limits, half_open(4, IDLE), half_open(6, IDLE), half, end, by_default,
     half_open(4, 600), half_open(6, 600), wire_clean)
