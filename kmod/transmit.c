@@ -69,6 +69,21 @@ static struct dst_entry *find_route(struct net *net, const struct weir_dest *des
 	return NULL;
 }
 
+/* A route that only leads into a VRF would have the VRF look for the packet's destination:
+ * the way to the neighbour is in its table. @vrf: where the answer is from.
+ */
+static struct dst_entry *find_way(struct net *net, const struct weir_dest *dest,
+				  int *vrf)
+{
+	struct dst_entry *dst = find_route(net, dest, *vrf);
+
+	if (!dst || likely(!netif_is_l3_master(dst->dev)))
+		return dst;
+	*vrf = dst->dev->ifindex;
+	dst_release(dst);
+	return find_route(net, dest, *vrf);
+}
+
 /*
  * A dest has one route, for all CPUs: packets take it without a reference, as they do
  * those of the kernel's own tables, and nothing is written per packet. It is made by the
@@ -142,7 +157,7 @@ static bool set_route(struct weir_net *wn, struct sk_buff *skb,
 		skb_dst_set_noref(skb, dst);
 		return true;
 	}
-	dst = find_route(wn->net, dest, vrf);
+	dst = find_way(wn->net, dest, &vrf);
 	if (!dst)
 		return false;
 	if (!vrf) {
@@ -198,16 +213,19 @@ static bool make_room(struct sk_buff *skb, const struct dst_entry *dst)
 	return !skb_cow(skb, LL_RESERVED_SPACE(dst->dev) + dst->header_len);
 }
 
+/* Longer than @mtu: will nobody cut it before it is sent? */
+static bool cannot_be_cut(const struct sk_buff *skb, unsigned int mtu)
+{
+	return !skb->ignore_df &&
+	       !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+}
+
 static bool too_big4(const struct sk_buff *skb, unsigned int mtu)
 {
 	if (skb->len <= mtu || !(ip_hdr(skb)->frag_off & htons(IP_DF)))
 		return false;
 	/* One that was put together of pieces which fitted will be cut again. */
-	if (IPCB(skb)->frag_max_size > mtu)
-		return true;
-	if (skb->ignore_df)
-		return false;
-	return !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+	return IPCB(skb)->frag_max_size > mtu || cannot_be_cut(skb, mtu);
 }
 
 static unsigned int check4(struct weir_net *wn, struct sk_buff *skb,
@@ -235,9 +253,7 @@ static bool too_big6(const struct sk_buff *skb, unsigned int mtu)
 		return false;
 	if (IP6CB(skb)->frag_max_size)
 		return IP6CB(skb)->frag_max_size > mtu;
-	if (skb->ignore_df)
-		return false;
-	return !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+	return cannot_be_cut(skb, mtu);
 }
 
 static unsigned int check6(struct weir_net *wn, struct sk_buff *skb,
