@@ -57,6 +57,7 @@ struct weir_net {
 	struct delayed_work sweep;		/* walks the conntrack table */
 	u32 sweep_generation;			/* what the last walk was for, */
 	u32 sweep_walks;			/* and how many it has had */
+	u32 sweep_layout;			/* for which sessions were looked at */
 
 	struct delayed_work drain;		/* takes out what has drained */
 

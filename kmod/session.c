@@ -215,9 +215,13 @@ static int visit(struct weir_session *session, void *arg)
 	struct walk *walk = arg;
 	struct weir_session_view view;
 
+	/* One that leads nowhere would take room from others until it is too old. */
 	if (!weir_session_view(rcu_dereference(walk->wn->config), session,
-			       &view) ||
-	    !matches(walk->filter, &view))
+			       &view)) {
+		session->dest = 0;
+		return 0;
+	}
+	if (!matches(walk->filter, &view))
 		return 0;
 	walk->nr++;
 	if (walk->flush)
@@ -273,7 +277,7 @@ u32 weir_session_flush(struct weir_net *wn,
 	return walk.nr;
 }
 
-u32 weir_session_count(struct weir_net *wn, bool exact)
+static u32 walk_all(struct weir_net *wn)
 {
 	const struct weir_flow_filter all = {};
 	struct walk walk = {
@@ -282,10 +286,20 @@ u32 weir_session_count(struct weir_net *wn, bool exact)
 	};
 	u32 at = 0;
 
+	walk_sessions(&walk, &at);
+	return walk.nr;
+}
+
+u32 weir_session_count(struct weir_net *wn, bool exact)
+{
 	if (!exact && time_before(jiffies, wn->sessions_counted + HZ))
 		return wn->nr_sessions;
-	walk_sessions(&walk, &at);
-	wn->nr_sessions = walk.nr;
+	wn->nr_sessions = walk_all(wn);
 	wn->sessions_counted = jiffies;
-	return walk.nr;
+	return wn->nr_sessions;
+}
+
+void weir_session_sweep(struct weir_net *wn)
+{
+	walk_all(wn);
 }

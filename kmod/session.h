@@ -146,6 +146,11 @@ int weir_session_dump(struct weir_net *wn, const struct weir_flow_filter *filter
 		      void *arg);
 
 /**
+ * weir_session_sweep() - forget sessions whose service or backend is gone; may sleep
+ */
+void weir_session_sweep(struct weir_net *wn);
+
+/**
  * weir_session_flush() - forget sessions; may sleep
  * Return: how many there were.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sweep - removes conntrack entries that may not pass any more
+ * sweep - removes conntrack entries that may not pass any more, and sessions that lead nowhere
  */
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -10,6 +10,7 @@
 #include "config.h"
 #include "guard.h"
 #include "netns.h"
+#include "session.h"
 #include "stay.h"
 #include "sweep.h"
 
@@ -84,16 +85,23 @@ static void sweep_work(struct work_struct *work)
 {
 	struct weir_net *wn = container_of(to_delayed_work(work),
 					   struct weir_net, sweep);
-	u32 generation;
+	const struct weir_config *cfg;
+	u32 generation, layout;
 
 	rcu_read_lock();
-	generation = rcu_dereference(wn->config)->generation;
+	cfg = rcu_dereference(wn->config);
+	generation = cfg->generation;
+	layout = cfg->layout;
 	rcu_read_unlock();
 	if (generation != wn->sweep_generation) {
 		wn->sweep_generation = generation;
 		wn->sweep_walks = 0;
 	}
 	walk(wn, is_over);
+	/* No packet chooses from the configuration before any more. */
+	if (layout != wn->sweep_layout)
+		weir_session_sweep(wn);
+	wn->sweep_layout = layout;
 	if (++wn->sweep_walks < WALKS)
 		queue_delayed_work(weir_wq, &wn->sweep, HZ);
 	else

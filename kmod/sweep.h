@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sweep - removes conntrack entries that may not pass any more
+ * sweep - removes conntrack entries that may not pass any more, and sessions that lead nowhere
  *
  * Hygiene only: what a packet meets is decided by the state word of its binding.
  * Entries that are left lazily (an unhealthy backend) are not touched.
