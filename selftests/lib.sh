@@ -395,6 +395,7 @@ lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 	done
 	lab capture "${places[@]}" > "$TMP/out" || bail "$(cat "$TMP/out")"
 	servers_ready backends
+	! is_direct || direct_up "$@"
 }
 
 # The agent and the servers share one CPU from here on. Across CPUs a packet may overtake the
@@ -433,6 +434,33 @@ second_router() {
 	# while it looks for the neighbour that the best one leads through: here that of lb.
 	[ "$(lab reach cli 10.1.1.1 fd00:1:0:1::1)" = ok ] || bail "cli does not reach lb2"
 	lab_warm lb2
+}
+
+# Direct mode: backends have the VIPs, and answer clients themselves.
+vips_up() {
+	local name
+	for name in "${BACKENDS[@]}"; do
+		ips "$name" <<- END
+			addr add 10.9.9.9/32 dev lo
+			addr add 10.9.9.10/32 dev lo
+			addr add fd00:9::9/128 dev lo nodad
+			addr add fd00:9::a/128 dev lo nodad
+		END
+	done
+}
+
+# A datagram's answer comes from the address that its server is bound to.
+direct_up() {		# KIND:PORT...
+	local addr kind list=()
+	vips_up
+	RAW_OK=True
+	for addr in 10.9.9.9 10.9.9.10 fd00:9::9 fd00:9::a; do
+		for kind; do
+			[[ $kind != udp:* ]] || list+=("$kind@$addr")
+		done
+	done
+	[ ${#list[@]} = 0 ] || servers_up vips "${BACKENDS[@]}" -- "${list[@]}"
+	[ ${#list[@]} = 0 ] || servers_ready vips
 }
 
 via() {			# lb|lb2: the way of cli to the VIP
@@ -505,8 +533,17 @@ on() {			# lb|lb2 WORD...: the tool there
 	command weir -n "$place" "$@"
 }
 
+# A test that has a sibling for direct mode is run there with WEIR_FORWARD=direct.
+is_direct() {
+	[ "${WEIR_FORWARD:-nat}" = direct ]
+}
+
 conf() {		# standard input becomes the whole configuration
-	weir apply - > "$TMP/out" 2>&1 || bail "weir apply: $(cat "$TMP/out")"
+	if is_direct; then
+		sed 's/^[[:space:]]*service .*{$/&\nforward direct/'
+	else
+		cat
+	fi | weir apply - > "$TMP/out" 2>&1 || bail "weir apply: $(cat "$TMP/out")"
 }
 
 web() {			# [LINE...]: the usual service for this family, and no other

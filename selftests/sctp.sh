@@ -15,7 +15,9 @@ RTO=$((3000 * ${WEIR_PATIENCE:-1}))	# initial, in ms; the kernel's own is 3000
 INIT='sctp and chunk == 1'
 
 server() {		# b1|b2
-	servers_up "$1$F" "$1" -- "sctp:$PORT@$(addr "$1")"
+	local at=$VIP
+	is_direct || at=$(addr "$1")
+	servers_up "$1$F" "$1" -- "sctp:$PORT@$at"
 	servers_ready "$1$F"
 }
 
@@ -62,12 +64,16 @@ restart() {
 	associate "after an orderly SHUTDOWN the same ports work at once" "$owner=1"
 	is "and carry data" "$(lab req "s$F")" "$owner=1"
 	lab close "s$F" > /dev/null
-	lab mark > /dev/null
-	lab raw "$owner" init "$(addr "$owner")" "$CLI" "sport=$PORT" "dport=$PORT" > /dev/null
-	is "an INIT of the server's side leaves with the VIP as its source" \
-		"$(lab await 1 "$INIT and src == VIP and sport == $PORT" cli)" 1
+	is_direct || server_side "$owner"
 	is "other source ports of the client are at the same backend" \
 		"$(lab call sctp cli "$VIP" "$PORT" n=10 "src=$CLI")" "$owner=10"
+}
+
+server_side() {		# BACKEND
+	lab mark > /dev/null
+	lab raw "$1" init "$(addr "$1")" "$CLI" "sport=$PORT" "dport=$PORT" > /dev/null
+	is "an INIT of the server's side leaves with the VIP as its source" \
+		"$(lab await 1 "$INIT and src == VIP and sport == $PORT" cli)" 1
 }
 
 many_clients() {
