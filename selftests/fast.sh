@@ -98,13 +98,13 @@ translated() {
 conntracked() {
 	local left
 	open_flows "idle-timeout 60"
-	nap 4
-	lab req "t$F" > /dev/null
-	lab req "u$F" > /dev/null
+	nap 20	# unrefreshed, 40 s would be left
+	unseen "t$F"
+	unseen "u$F"
 	left=$(wjson "min(f['expires'] for f in J)" flows)
-	between "packets keep a flow alive" "$left" 58 60
+	between "packets keep a flow alive" "$left" 42 60
 	left=$(in_ns lb conntrack -L -f "ipv$F" -d "$VIP" 2> /dev/null | awk '{ print $3 }' | sort -n | head -n 1)
-	between "conntrack says so too" "$left" 58 60
+	between "conntrack says so too" "$left" 42 60
 	lab close "t$F" > /dev/null
 	is "what closes a connection reaches conntrack" \
 		"$(busywait 5000 prints 4 tracked -p tcp --state TIME_WAIT -d "$VIP")" 4
@@ -219,17 +219,16 @@ rerouted() {
 
 sizes() {
 	open_flows
-	is "a megabyte each way" "$(answers "$(lab req "t$F" size=1000000 ask=1000000 timeout=60)")" 4
-	lab mark > /dev/null
-	ips lb <<< "link set eth1 mtu 1300"
-	is "with a smaller MTU towards the backends too" \
-		"$(answers "$(lab req "t$F" size=200000 timeout=60)")" 4
-	ips lb <<< "link set eth1 mtu 1500"
+	is "half a megabyte for each" "$(answers "$(lab req "t$F" ask=500000 timeout=60)")" 4
+	ips lb <<< "link set eth0 mtu 1300"
+	is "with a smaller MTU towards the client too" \
+		"$(answers "$(lab req "t$F" ask=200000 timeout=60)")" 4
+	ips lb <<< "link set eth0 mtu 1500"
 	settle
-	is "checksums are right" "$(lab count "($INNER) and not sum_ok" "${BACKENDS[@]}")" 0
+	lab mark > /dev/null
 	is "fragments go with their flow" "$(answers "$(lab frag "u$F" timeout=20)")" 4
-	is "and no packet of a flow is at two backends" "$(lab owners "$INNER" '(src, sport)')" \
-		"keys=8 split=0"
+	is "and no packet of a flow is at two backends" "$(lab owners "udp and sport and src == CLI" sport)" \
+		"keys=4 split=0"
 	close_flows
 }
 
