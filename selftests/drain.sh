@@ -68,15 +68,17 @@ listed() {		# how many flows and sessions of OWNER the tool lists
 
 # The whole of it, with a heartbeat that must not keep anything alive.
 deadline() {
-	local words before left over
+	local words before left over shown=0
 	web "drain-timeout $DRAIN"
 	flows
+	# those of direct mode are sessions
+	is_direct || shown=$((TCPS + UDPS))
 	drain weir backend del "$WEB" "$ADDR"
 	all_stay "what exists goes on"
 	newcomers "new flows do without it"
 	is "it is shown, and is no member any more" "$(shown "B[A]['STATE'], B[A]['N_FLOWS'],
 		B[A]['ELIGIBLE'], S['N_BACKENDS'], S['N_ELIGIBLE']")" \
-		"[\"draining\", $((TCPS + UDPS)), 0, 2, 2]"
+		"[\"draining\", $shown, 0, 2, 2]"
 	left=$(shown "B[A]['DRAIN_LEFT']")
 	between "with the time that it has left" "$left" 1 $((DRAIN * 1000))
 	nap 0.2
@@ -340,7 +342,8 @@ service() {
 
 draining() {
 	deadline
-	silence
+	# what backends of direct mode send is none of the router's business
+	is_direct || silence
 	cancel
 	now
 	unhealthy
