@@ -44,11 +44,11 @@ pins_down() {
 }
 
 by_lookup() {		# SPORT [SRC]: what the hash says, of the router's own connections: "b1=3 b2=4"
-	local port place
+	local port
 	for ((port = $1; port < $1 + 12; port++)); do
-		place=$(wjson "J['backend']['addr']" lookup tcp "$(endpoint "${2:-$LBB}" "$port")" "$(endpoint "$VIP" 80)" tcp-syn)
-		echo "b${place#"$B"}"
-	done | sort | uniq -c | awk '{ printf "%s%s=%s", (NR > 1 ? " " : ""), $2, $1 }'
+		weir -j lookup tcp "$(endpoint "${2:-$LBB}" "$port")" "$(endpoint "$VIP" 80)" tcp-syn
+	done | grep -oE '"backend": ?\{ ?"addr": ?"[^"]*' | sed "s/.*\"$B/b/" | sort | uniq -c |
+		awk '{ printf "%s%s=%s", (NR > 1 ? " " : ""), $2, $1 }'
 }
 
 # Connections that keep no port busy when they are over: who served them.

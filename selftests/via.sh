@@ -220,11 +220,11 @@ regardless() {
 }
 
 by_lookup() {		# SPORT COUNT: what the hash says of the router's own connections: "b1=3 b2=4"
-	local port place
+	local port
 	for ((port = $1; port < $1 + $2; port++)); do
-		place=$(wjson "J['backend']['addr']" lookup tcp "$(endpoint "$LBB" "$port")" "$(endpoint "$VIP" 80)" tcp-syn)
-		echo "b${place#"$B"}"
-	done | sort | uniq -c | awk '{ printf "%s%s=%s", (NR > 1 ? " " : ""), $2, $1 }'
+		weir -j lookup tcp "$(endpoint "$LBB" "$port")" "$(endpoint "$VIP" 80)" tcp-syn
+	done | grep -oE '"backend": ?\{ ?"addr": ?"[^"]*' | sed "s/.*\"$B/b/" | sort | uniq -c |
+		awk '{ printf "%s%s=%s", (NR > 1 ? " " : ""), $2, $1 }'
 }
 
 # The router's own connections, beside probes.
@@ -272,7 +272,7 @@ impossible() {
 		are "and nobody is down for it" 111
 		ips lb <<< "addr add $VIP/$HOST dev lo"
 		is "a VIP of the router's own is refused" "$(busywait 15000 prints \
-			"VIP $VIP: this router has the address itself" probe_of b1 "b['PROBE_TEXT'][:$((35 + ${#VIP}))]")" \
+			"VIP $VIP: this router has the address itself" probe_of b1 "b['PROBE_TEXT'][:$((40 + ${#VIP}))]")" \
 			"VIP $VIP: this router has the address itself"
 		like "weir check says it" "$(weir check)" "*service $WEB: health-check via vip: $VIP is an address of this router*ip addr del $VIP/$HOST*"
 		are "and nobody is down for it" 111
