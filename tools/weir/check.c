@@ -19,6 +19,11 @@ const char *weir_text(char buf[WEIR_TEXT], const char *fmt, ...)
 	return buf;
 }
 
+bool weir_is_direct(const struct weir_service *service)
+{
+	return service->opts.num[WEIR_SERVICE_A_FORWARD] == WEIR_FORWARD_DIRECT;
+}
+
 void weir_find(struct weir_check_state *state, enum weir_severity severity,
 	       const char *what, const char *why, const char *command)
 {
@@ -79,14 +84,18 @@ static void find_families(struct weir_check_state *state)
 
 	for (i = 0; i < state->config.n_services; i++) {
 		const struct weir_service *service = &state->config.services[i];
+		struct weir_families *families = weir_is_direct(service) ?
+						 &state->direct : &state->nat;
 
 		for (j = 0; j < service->n_rules; j++) {
 			if (service->rules[j].vip.addr.len == 4)
-				state->v4 = true;
+				families->v4 = true;
 			else
-				state->v6 = true;
+				families->v6 = true;
 		}
 	}
+	state->v4 = state->nat.v4 || state->direct.v4;
+	state->v6 = state->nat.v6 || state->direct.v6;
 }
 
 static void print_sum(const struct weir_check_state *state)
@@ -116,6 +125,7 @@ int weir_check(struct weir_ctx *ctx, struct weir_args args)
 		weir_check_sysctls(&state);
 		weir_check_routes(&state);
 		weir_check_filters(&state);
+		weir_check_bridges(&state);
 	}
 	weir_out_end(&ctx->out);
 	print_sum(&state);

@@ -11,12 +11,19 @@ enum weir_severity {
 	WEIR_ERROR,		/* traffic stops */
 };
 
+struct weir_families {
+	bool v4, v6;
+};
+
 struct weir_check_state {
 	struct weir_ctx *ctx;
 	struct weir_config config;
 	bool v4, v6;		/* families that have rules */
+	struct weir_families nat, direct;	/* of services that forward so */
 	unsigned int n_errors, n_warnings;
 };
+
+bool weir_is_direct(const struct weir_service *service);
 
 /* Prints a finding: WHAT is wrong, WHY it matters, the COMMAND that mends it. */
 void weir_find(struct weir_check_state *state, enum weir_severity severity,
@@ -28,6 +35,7 @@ void weir_check_via(struct weir_check_state *state);
 void weir_check_sysctls(struct weir_check_state *state);
 void weir_check_routes(struct weir_check_state *state);
 void weir_check_filters(struct weir_check_state *state);
+void weir_check_bridges(struct weir_check_state *state);
 
 /* Room for one text of a finding. */
 #define WEIR_TEXT	512

@@ -58,8 +58,7 @@ static const struct weir_addr *first_vip(const struct weir_check_state *state)
 	for (i = 0; i < state->config.n_services; i++) {
 		const struct weir_service *service = &state->config.services[i];
 
-		if (service->opts.num[WEIR_SERVICE_A_FORWARD] !=
-		    WEIR_FORWARD_DIRECT)
+		if (!weir_is_direct(service))
 			continue;
 		for (j = 0; j < service->n_rules; j++)
 			if (is_exact(&service->rules[j]))
@@ -98,8 +97,7 @@ void weir_check_direct(struct weir_check_state *state)
 	unsigned int i;
 
 	for (i = 0; i < state->config.n_services; i++)
-		if (state->config.services[i].opts.num[WEIR_SERVICE_A_FORWARD] ==
-		    WEIR_FORWARD_DIRECT)
+		if (weir_is_direct(&state->config.services[i]))
 			check_fragments(state, &state->config.services[i]);
 	check_loops(state);
 }

@@ -128,6 +128,21 @@ static bool is_dead(const struct weir_neigh *neigh)
 	return neigh && neigh->state & NUD_FAILED;
 }
 
+/* Direct mode leaves the destination as it is. */
+static void behind_router(const struct part *part,
+			  const struct weir_service *service,
+			  const char *backend, const struct weir_addr *gateway)
+{
+	char what[WEIR_TEXT], command[WEIR_TEXT], via[WEIR_ADDR_TEXT];
+
+	weir_find(part->state, WEIR_WARNING,
+		  weir_text(what, "service %s: backend %s is behind %s",
+			    service->name, backend, weir_addr_text(gateway, via)),
+		  "forward direct leaves the packet's destination, so a router between sends it back; a backend must be on a link of this router",
+		  weir_text(command, "weir service set %s forward nat  # or give it a leg on a link of this router",
+			    service->name));
+}
+
 static void check_backend(const struct part *part,
 			  const struct weir_service *service,
 			  const struct weir_backend *backend)
@@ -146,11 +161,15 @@ static void check_backend(const struct part *part,
 		weir_find(part->state, severity,
 			  weir_text(what, "service %s: no route to backend %s (%s)",
 				    service->name, text, strerror(route.err)),
+			  weir_is_direct(service) ?
+			  "what is balanced onto it is dropped (no-route)" :
 			  "what is balanced onto it is answered with ICMP unreachable",
 			  weir_text(command, "ip route add %s/%u via GATEWAY",
 				    text, weir_addr_bits(&backend->addr)));
 		return;
 	}
+	if (weir_is_direct(service) && route.gateway.len)
+		behind_router(part, service, text, &route.gateway);
 	hop = route.gateway.len ? &route.gateway : &backend->addr;
 	if (route.type != RTN_UNICAST ||
 	    !is_dead(weir_rt_neigh(part->rt, route.oif, hop, false)))

@@ -42,7 +42,7 @@ static void check_answers(struct weir_check_state *state,
 	unsigned int i;
 
 	/* In direct mode answers go past us. */
-	if (service->opts.num[WEIR_SERVICE_A_FORWARD] == WEIR_FORWARD_DIRECT)
+	if (weir_is_direct(service))
 		return;
 	for (i = 0; i < service->n_backends; i++) {
 		const struct weir_backend *backend = &service->backends[i];

@@ -131,7 +131,8 @@ static void check_conntrack(struct weir_check_state *state)
 	char what[WEIR_TEXT], command[WEIR_TEXT];
 	long percent;
 
-	if (!read_sysctl("netfilter/nf_conntrack_tcp_loose"))
+	if ((state->nat.v4 || state->nat.v6) &&
+	    !read_sysctl("netfilter/nf_conntrack_tcp_loose"))
 		weir_find(state, WEIR_WARNING,
 			  "net.netfilter.nf_conntrack_tcp_loose is 0",
 			  "TCP streams that run already when a rule is made, or whose entry is lost, are reset and not picked up",
@@ -149,14 +150,15 @@ static void check_conntrack(struct weir_check_state *state)
 			    max * 2));
 }
 
+/* Of direct mode check_bridge.c knows more. */
 static void check_bridge(struct weir_check_state *state)
 {
-	if (state->v4 && read_sysctl("bridge/bridge-nf-call-iptables") == 1)
+	if (state->nat.v4 && read_sysctl("bridge/bridge-nf-call-iptables") == 1)
 		weir_find(state, WEIR_WARNING,
 			  "net.bridge.bridge-nf-call-iptables is 1",
 			  "frames that only cross a bridge are tracked and balanced as if they were routed",
 			  "sysctl -w net.bridge.bridge-nf-call-iptables=0");
-	if (state->v6 && read_sysctl("bridge/bridge-nf-call-ip6tables") == 1)
+	if (state->nat.v6 && read_sysctl("bridge/bridge-nf-call-ip6tables") == 1)
 		weir_find(state, WEIR_WARNING,
 			  "net.bridge.bridge-nf-call-ip6tables is 1",
 			  "frames that only cross a bridge are tracked and balanced as if they were routed",

@@ -27,6 +27,37 @@ static void take_addr(const struct nlattr *attr, struct weir_addr *addr)
 	memcpy(addr->b, mnl_attr_get_payload(attr), len);
 }
 
+static bool is_on(const struct nlattr *attr)
+{
+	return mnl_attr_validate(attr, MNL_TYPE_U8) >= 0 && mnl_attr_get_u8(attr);
+}
+
+static void take_bridge(const struct nlattr *data, struct weir_link *link)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, data) {
+		if (mnl_attr_get_type(attr) == IFLA_BR_NF_CALL_IPTABLES)
+			link->nf_call[0] = is_on(attr);
+		else if (mnl_attr_get_type(attr) == IFLA_BR_NF_CALL_IP6TABLES)
+			link->nf_call[1] = is_on(attr);
+	}
+}
+
+/* The kind stands before what only that kind has. */
+static void take_kind(const struct nlattr *info, struct weir_link *link)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, info) {
+		if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
+			link->bridge = mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0 &&
+				       !strcmp(mnl_attr_get_str(attr), "bridge");
+		else if (mnl_attr_get_type(attr) == IFLA_INFO_DATA && link->bridge)
+			take_bridge(attr, link);
+	}
+}
+
 static int take_link(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(nlh);
@@ -41,11 +72,29 @@ static int take_link(const struct nlmsghdr *nlh, void *arg)
 	memset(link, 0, sizeof(*link));
 	link->index = info->ifi_index;
 	link->flags = info->ifi_flags;
-	mnl_attr_for_each(attr, nlh, sizeof(*info))
+	mnl_attr_for_each(attr, nlh, sizeof(*info)) {
 		if (mnl_attr_get_type(attr) == IFLA_IFNAME &&
 		    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
 			snprintf(link->name, sizeof(link->name), "%s",
 				 mnl_attr_get_str(attr));
+		else if ((mnl_attr_get_type(attr) & NLA_TYPE_MASK) == IFLA_LINKINFO)
+			take_kind(attr, link);
+	}
+	return MNL_CB_OK;
+}
+
+static int take_address(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct ifaddrmsg *info = mnl_nlmsg_get_payload(nlh);
+	struct weir_rt *rt = arg;
+	unsigned int i;
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*info))
+		return MNL_CB_ERROR;
+	for (i = 0; i < rt->n_links; i++)
+		if (rt->link[i].index == (int)info->ifa_index &&
+		    info->ifa_scope < RT_SCOPE_LINK)
+			rt->link[i].has_addr[info->ifa_family == AF_INET6] = true;
 	return MNL_CB_OK;
 }
 
@@ -157,13 +206,22 @@ static int load_links(struct weir_rt *rt)
 	return ask(rt, nlh, take_link, rt);
 }
 
+static int load_addresses(struct weir_rt *rt)
+{
+	char buf[256];
+	struct nlmsghdr *nlh = begin(rt, buf, RTM_GETADDR, NLM_F_DUMP);
+
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct ifaddrmsg));
+	return ask(rt, nlh, take_address, rt);
+}
+
 int weir_rt_open(struct weir_rt *rt)
 {
 	memset(rt, 0, sizeof(*rt));
 	rt->sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	if (!rt->sock || mnl_socket_bind(rt->sock, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -1;
-	if (load_links(rt) || load_neighs(rt, 0) || load_neighs(rt, NTF_PROXY))
+	if (load_links(rt) || load_addresses(rt) || load_neighs(rt, 0) || load_neighs(rt, NTF_PROXY))
 		return -1;
 	return 0;
 }

@@ -16,6 +16,9 @@ struct weir_link {
 	int index;
 	unsigned int flags;		/* IFF_* */
 	char name[IF_NAMESIZE];
+	bool bridge;
+	bool nf_call[2];		/* a bridge's own switch: IPv4, IPv6 */
+	bool has_addr[2];		/* none of the link only */
 };
 
 struct weir_neigh {
