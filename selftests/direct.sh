@@ -15,18 +15,6 @@ RAW_OK=True
 LEAK_OK='icmp or icmp6'		# those without the VIP say so
 IN='src == CLI and dst == VIP'
 
-vips_up() {
-	local name
-	for name in "${BACKENDS[@]}"; do
-		ips "$name" <<- END
-			addr add 10.9.9.9/32 dev lo
-			addr add 10.9.9.10/32 dev lo
-			addr add fd00:9::9/128 dev lo nodad
-			addr add fd00:9::a/128 dev lo nodad
-		END
-	done
-}
-
 direct() {		# [LINE...]: the usual service, forwarded directly
 	web "forward direct" "$@"
 	weir flush > /dev/null
@@ -107,7 +95,16 @@ fragments() {
 	is "all fragments of a client are at one backend" \
 		"$(lab owners "udp and frag and $IN" src "${BACKENDS[@]}")" "keys=1 split=0"
 	between "and came as fragments" "$(lab count "udp and frag and $IN" "${BACKENDS[@]}")" 48 72
+	is "backwards" "$(answers "$(lab frag "f$F" order=reverse)")" 12
+	is "among those of others" "$(answers "$(lab frag "f$F" order=mixed)")" 12
+	is "and with time between" "$(answers "$(lab frag "f$F" gap=0.05)")" 12
+	drops_mark
+	is "one that lacks a fragment is not answered" "$(lab frag "f$F" drop=1 timeout=1)" "timeout=12"
+	is "still all are at one backend" \
+		"$(lab owners "udp and frag and $IN" src "${BACKENDS[@]}")" "keys=1 split=0"
+	drops_are "and nothing was dropped here" none
 	lab close "f$F" > /dev/null
+	whole_and_not
 	conf <<- END
 		service $WEB {
 		    forward direct
@@ -120,6 +117,29 @@ fragments() {
 	is "with a list of ports nobody answers a fragmented datagram" "$(lab frag "f$F" timeout=1)" "timeout=1"
 	drops_are "its later fragments are dropped and counted" "no-ports=4"
 	lab close "f$F" > /dev/null
+}
+
+# The recipe of the reference: one rule, and a key without ports, keeps both kinds together.
+whole_and_not() {
+	conf <<- END
+		service $WEB {
+		    forward direct
+		    affinity client-ip
+		    tracking per-session
+		    rule $VIP udp all
+		    backend $B1
+		    backend $B2
+		    backend $B3
+		}
+	END
+	weir flush > /dev/null
+	lab mark > /dev/null
+	is "client-ip: small datagrams are answered" "$(answers \
+		"$(lab open "w$F" udp cli "$VIP" 53 n=60 "src=$MANY+30" sport=6000)")" 60
+	is "client-ip: big ones of the same clients too" "$(answers "$(lab frag "w$F" order=mixed)")" 60
+	is "client-ip: all of a client is at one backend, and not all clients" "$(lab owners "udp and dst == VIP" src \
+		"${BACKENDS[@]}"), $(lab distinct "udp and dst == VIP" ns "${BACKENDS[@]}")" "keys=30 split=0, 3"
+	lab close "w$F" > /dev/null
 }
 
 unreachable() {		# add|del: lb's routes that lead to no backend
@@ -192,6 +212,8 @@ loops() {
 
 # FORWARD sees it, as untracked; raw and mangle at PREROUTING do not.
 filters() {
+	local IP=ip
+	[ "$F" = 4 ] || IP=ip6
 	direct
 	ruleset lb <<- END
 		table inet t {
@@ -201,6 +223,17 @@ filters() {
 	END
 	is "a filter in FORWARD holds it back" "$(lab call udp cli "$VIP" 53 n=3 timeout=1)" "timeout=3"
 	like "what is before conntrack does not see it" "$(in_ns lb nft list chain inet t p)" "*counter packets 0 *"
+	in_ns lb nft flush ruleset
+	# answers that are routed by this router belong to no connection
+	ruleset lb <<- END
+		table inet t {
+			chain f { type filter hook forward priority 0; ct state invalid drop; }
+		}
+	END
+	is "what drops invalid packets drops servers' first answers" \
+		"$(lab call tcp cli "$VIP" 80 n=2 timeout=1)" "timeout=2"
+	in_ns lb nft insert rule inet t f "$IP" saddr "$VIP" accept
+	is "unless the VIP is let pass before" "$(answers "$(lab call tcp cli "$VIP" 80 n=2)")" 2
 	in_ns lb nft flush ruleset
 	# as the kernel asks: IPv4 of the device, IPv6 of all
 	in_ns lb sysctl -qw "net.ipv4.conf.eth0.forwarding=0" "net.ipv6.conf.all.forwarding=0"

@@ -256,6 +256,87 @@ test_bridge() {
 	[ ! -d /sys/module/br_netfilter/holders ] || modprobe -r br_netfilter
 }
 
+# What is of direct mode only: it has no connections, and takes no frames of bridges.
+test_direct() {
+	weir -n "$lb" apply - > /dev/null <<- END || bail "weir apply failed"
+		service web {
+		    forward direct
+		    rule 203.0.113.10 tcp 80
+		    backend 10.2.0.11
+		}
+		service six {
+		    forward direct
+		    rule 2001:db8:2::80 tcp 80
+		    backend fd00:2::11
+		}
+	END
+	silent "direct mode on a good host" .
+	direct_filters
+	direct_bridges
+	direct_routes
+}
+
+direct_filters() {
+	local i
+	nft_chain inet forward 0 drop
+	mends "direct: a chain that drops all" error 'chain inet f c has the policy drop'
+	is "direct: one command for both families" "$(in_ns lb nft list chain inet f c | grep -c 'daddr.*accept')" 2
+	nft_chain inet forward 0 drop "tcp dport 22 accept"
+	mends "direct: a chain that drops by default" warning 'chain inet f c has the policy drop'
+	nft_chain ip6 forward 0 drop "ip6 daddr { 2001:db8:2::80, 2001:db8:2::81 } accept"
+	silent "direct: a chain that accepts the VIP among others" 'policy drop'
+	nft_chain ip forward 0 drop "ip daddr 203.0.113.11 accept"
+	found "direct: a chain that accepts another address" warning 'chain ip f c has the policy drop'
+	nft_chain ip forward 0 drop "ct state untracked accept"
+	silent "direct: a chain that accepts what is untracked" 'policy drop'
+	nft_chain ip forward 0 drop "ct status dnat accept"
+	found "direct: what accepts nat mode does not help" warning 'chain ip f c has the policy drop'
+	nft_chain ip prerouting -300 accept notrack
+	silent "direct: notrack comes too late for it" notrack
+	in_ns lb nft flush ruleset
+	in_ns lb iptables-nft -P FORWARD DROP
+	mends "direct: iptables-nft that drops all" error "chain FORWARD of iptables-nft has the policy drop"
+	in_ns lb iptables-nft -P FORWARD ACCEPT
+	in_ns lb iptables-nft -F FORWARD
+	in_ns lb nft flush ruleset
+	# more than are named one by one
+	weir -n "$lb" service add many forward direct
+	for i in 1 2 3 4 5 6; do
+		weir -n "$lb" rule add many "203.0.113.2$i" tcp 80
+		ips lb <<< "route add blackhole 203.0.113.2$i"
+	done
+	nft_chain ip forward 0 drop
+	mends "direct: many VIPs" error 'chain ip f c has the policy drop'
+	in_ns lb nft flush ruleset
+	weir -n "$lb" service del many
+}
+
+direct_bridges() {
+	modprobe br_netfilter
+	ips lb <<- END
+		link add brx type bridge
+		link set brx up
+	END
+	in_ns lb sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1
+	silent "direct: a bridge without an address is on nobody's way" bridge
+	ips lb <<< "addr add 10.7.0.1/24 dev brx"
+	mends "direct: what comes in by a bridge" warning 'shows iptables what comes in by bridge brx'
+	ips lb <<< "addr add 2001:db8:7::1/64 dev brx nodad"
+	mends "direct: IPv6 that comes in by a bridge" warning 'shows ip6tables what comes in by bridge brx'
+	ips lb <<< "link set brx type bridge nf_call_iptables 1"
+	mends "direct: by that bridge's own switch" warning 'shows iptables what comes in by bridge brx'
+	ips lb <<< "link set brx type bridge nf_call_iptables 1"
+	in_ns lb sysctl -qw net.bridge.bridge-nf-call-iptables=1
+	mends "direct: by both switches" warning 'shows iptables what comes in by bridge brx'
+	ips lb <<< "link del brx"
+	[ ! -d /sys/module/br_netfilter/holders ] || modprobe -r br_netfilter
+}
+
+direct_routes() {
+	weir -n "$lb" backend add web 192.0.2.9
+	mends "direct: a backend behind a router" warning 'backend 192.0.2.9 is behind 198.51.100.254'
+}
+
 test_services() {
 	weir -n "$lb" service add idle
 	found "a service without backends" error 'service idle: eligible: nobody'
@@ -317,4 +398,5 @@ test_iptables nft
 test_iptables legacy
 test_table
 test_bridge
+test_direct
 finish
