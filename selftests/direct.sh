@@ -7,7 +7,7 @@
 #
 #   cli ==== lb ==== b1 b2 b3 (the VIPs on lo; answers are routed by lb)
 #
-# timeout: 400
+# timeout: 600
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
