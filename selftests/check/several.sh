@@ -4,7 +4,7 @@
 # Run check/run more than once and add up. Sourced by check/ci, check/debug and
 # check/kernels.
 #
-#   several_run TITLE KERNEL [-j MACHINES] [NAME...]
+#   several_run TITLE KERNEL [-j MACHINES] [-x NAME]... [NAME...]
 #   several_count TITLE COMMAND...   something else that prints TAP
 #   several_names NAME...            sets names: the guest tests that these are
 #   several_end                      the failures in short, a table, and "N passed, N failed"
