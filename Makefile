@@ -9,8 +9,8 @@ make check-kernels  the guest tests on three kernels: this release's, the one of
                     backports and the one of Debian unstable
 make check-debug    the guest tests on kernels with KASAN, lockdep and kmemleak, which
                     are built first (half an hour on two CPUs, once)
-make bench          what packets cost, beside nftables and IPVS, in virtual machines:
-                    20 minutes, or 3 with QUICK=1; installs what it needs
+make bench          what packets cost, beside nftables and IPVS, in virtual machines;
+                    with QUICK=1 a part of it; installs what it needs
 make sparse         static checks of the module
 make clean
 

@@ -112,7 +112,7 @@ class Bars:
             self.add(name, limit, value / scale, unit or of)
 
 
-def bars_of(rows, facts, rates):
+def bars_of(rows, facts):
     bars = Bars(rows, facts)
     slow = "weir-nat-slow" if any(r["case"] == "weir-nat-slow" for r in rows) else "weir-nat"
     bars.ratio("nat, established / IPVS NAT", "weir-nat", "ipvs-nat", "established", 0.45)
@@ -134,9 +134,10 @@ def bars_of(rows, facts, rates):
     for key in facts:
         if key.startswith("change-in-force-"):
             n = key[len("change-in-force-"):]
-            bars.fact(f"backend removed, {n} entries: in force", key, 20)
-            bars.fact(f"backend removed, {n} entries: command returns", f"change-returned-{n}", 100)
-            bars.fact(f"backend removed, {n} entries: lost", f"change-lost-{n}", 0)
+            what = f"backend removed, {facts['services'][0]:.0f} services, {n} entries"
+            bars.fact(f"{what}: in force", key, 20)
+            bars.fact(f"{what}: command returns", f"change-returned-{n}", 100)
+            bars.fact(f"{what}: lost", f"change-lost-{n}", 0)
     return bars.list
 
 
@@ -191,7 +192,7 @@ def print_facts(facts):
 def print_bars(bars):
     print()
     for bar in bars:
-        print(f"{'met ' if bar['ok'] else 'MISSED'[:6]:6} {bar['value']:10g} of "
+        print(f"{'met' if bar['ok'] else 'MISSED':6} {bar['value']:10g} of "
               f"{bar['limit']:6g} {bar['unit']:12} {bar['name']}")
     print()
     missed = sum(not bar["ok"] for bar in bars)
@@ -244,7 +245,7 @@ def main():
     about, raw, results, picture = sys.argv[1:]
     raw_rows, raw_rates, facts = read(raw)
     rows, rates = with_net(raw_rows), ratios(raw_rates)
-    bars = bars_of(rows, facts, rates)
+    bars = bars_of(rows, facts)
     print(about)
     print_rows(rows)
     if rates:
