@@ -238,8 +238,6 @@ bridges() {
 	for_families crosses_filtered
 	ips lb <<< "link del br1"
 	nf_call 0
-	# other tests do without it
-	[ ! -d /sys/module/br_netfilter/holders ] || modprobe -r br_netfilter
 }
 
 # Neighbours tell of a new address by themselves, as a failover of theirs does.
@@ -329,4 +327,6 @@ for_families new_macs
 for_families unplugged
 vlan_up
 for_families vlan
+# Other tests do without it.
+[ ! -d /sys/module/br_netfilter/holders ] || modprobe -r br_netfilter
 finish

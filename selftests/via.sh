@@ -167,8 +167,9 @@ lacking() {
 	is "what it sends back is dropped and counted" \
 		"$(busywait 15000 at_least 4 loops > /dev/null && echo yes)" yes
 	before=$(flips)
+	like "it is down for both" "$before" $'\\[*, 0]\n\\[*, 0]'
 	nap 5
-	is "and reaches nobody who would answer for it" "$(flips)" "$before"
+	is "what it sends back reaches nobody who would answer for it" "$(flips)" "$before"
 	in_ns "$name" sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0
 	ips "$name" <<- END
 		addr add 10.9.9.9/32 dev lo
