@@ -191,6 +191,9 @@ weir_conf() {		# FAMILY nat|direct SERVICES
 		done
 	} > /run/weir.conf
 	weir apply /run/weir.conf > /run/said 2>&1 || { cat /run/said; return 1; }
+	# Until running flows have been held against a new configuration, two walks a second
+	# apart, each of their packets is.
+	sleep 3
 }
 
 # Rules of next hops with that many lengths of prefix, and none for anybody here.
