@@ -178,7 +178,7 @@ broken() {		# WORDS of a load: exchanges that went wrong, however
 connections_up() {	# SOURCE
 	OURS="tcp and dport == 80 and src == '$1' and not rst"
 	lab mark > /dev/null
-	load_up "est$F" cli tcp "$VIP" 80 conns="$CONNS" every=6 src="$1" sport=20000
+	load_up "est$F" cli tcp "$VIP" 80 conns="$CONNS" every=6 src="$1" sport=20000 patience=20
 	busywait 120000 at_least "$CONNS" load "est$F" ok > /dev/null ||
 		bail "no connections: $(load "est$F")"
 	note "at the routers: $(lab learn routers "$OURS" sport lb lb2)"
