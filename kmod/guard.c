@@ -134,6 +134,10 @@ void weir_tombs_add(struct weir_tombs *tombs, const struct nf_conn *ct)
 	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_REPLY].tuple, &answer);
 	if (!tombs->slots)
 		return;
+	WRITE_ONCE(tombs->added, jiffies);
+	/* Pairs with the barrier in forget_old(). */
+	smp_wmb();
+	WRITE_ONCE(tombs->any, true);
 	hash = tomb_hash(tombs, &answer);
 	/* Slots are independent words: a race loses one tomb, no more. */
 	WRITE_ONCE(*tomb_place(tomb_line(tombs, hash), hash),
@@ -147,7 +151,7 @@ static bool is_tomb(const struct weir_tombs *tombs,
 	u64 hash, slot;
 	int i;
 
-	if (!tombs->slots)
+	if (!READ_ONCE(tombs->any))
 		return false;
 	hash = tomb_hash(tombs, answer);
 	line = tomb_line(tombs, hash);
@@ -159,6 +163,24 @@ static bool is_tomb(const struct weir_tombs *tombs,
 	return false;
 }
 
+static bool are_old(const struct weir_tombs *tombs)
+{
+	return time_after(jiffies, READ_ONCE(tombs->added) + (TOMB_LIFE + 1) * HZ);
+}
+
+/* While there are none, nobody looks. Whoever adds one meanwhile has written the time
+ * before the flag: looked at behind it, it says whether the flag was theirs.
+ */
+static void forget_old(struct weir_tombs *tombs)
+{
+	if (!READ_ONCE(tombs->any) || !are_old(tombs))
+		return;
+	WRITE_ONCE(tombs->any, false);
+	smp_mb();
+	if (!are_old(tombs))
+		WRITE_ONCE(tombs->any, true);
+}
+
 void weir_tombs_clean(struct weir_tombs *tombs)
 {
 	u64 slot;
@@ -166,6 +188,7 @@ void weir_tombs_clean(struct weir_tombs *tombs)
 
 	if (!tombs->slots)
 		return;
+	forget_old(tombs);
 	for (i = 0; i <= tombs->nr / TOMB_TICKS; i++) {
 		tombs->cleaned = (tombs->cleaned + 1) & (tombs->nr - 1);
 		slot = READ_ONCE(tombs->slots[tombs->cleaned]);
@@ -357,13 +380,14 @@ unsigned int weir_guard_new(struct weir_net *wn, const struct weir_config *cfg,
 			    const struct nf_hook_state *state,
 			    const struct nf_conn *ct)
 {
+	u8 proto = nf_ct_protonum(ct);
+	bool handshake = proto == IPPROTO_TCP || proto == IPPROTO_SCTP;
 	struct weir_tuple tuple;
-	bool handshake;
 
-	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
-	handshake = tuple.proto == IPPROTO_TCP || tuple.proto == IPPROTO_SCTP;
-	if (handshake && weir_packet_opens(skb, tuple.family, tuple.proto))
+	if (handshake ? weir_packet_opens(skb, nf_ct_l3num(ct), proto) :
+			!READ_ONCE(wn->tombs.any))
 		return NF_ACCEPT;
+	weir_packet_tuple(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple, &tuple);
 	/* A tomb has no id of a query, and an entry begins with one: the backend's
 	 * own. Late echo replies are invalid and come to weir_guard_no_entry().
 	 */

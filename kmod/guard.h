@@ -25,6 +25,8 @@ struct weir_tombs {
 	u32 nr;			/* of them, a power of two */
 	siphash_key_t key;
 	u32 cleaned;		/* the last slot that was looked at */
+	bool any;		/* younger than their life, */
+	unsigned long added;	/* since then: jiffies */
 };
 
 /**

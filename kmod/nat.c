@@ -283,12 +283,42 @@ static bool on_link6(struct net *net, const struct in6_addr *client,
 	return direct;
 }
 
+static bool has_prefix4(const struct net_device *dev, __be32 addr)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (inet_ifa_match(addr, ifa))
+			return true;
+	return false;
+}
+
+/* Asking for a route costs a new flow a tenth of all that it costs, and nearly every
+ * client comes in through one link, goes out through another and has no address of that.
+ */
+static bool may_be_on_link(const struct sk_buff *skb,
+			   const struct nf_conntrack_tuple *orig,
+			   struct net_device *out)
+{
+	if (skb->skb_iif == out->ifindex || netif_is_l3_slave(out))
+		return true;
+	if (orig->src.l3num == AF_INET)
+		return has_prefix4(out, orig->src.u3.ip);
+	return ipv6_chk_prefix(&orig->src.u3.in6, out);
+}
+
 /* Would the backend answer this client without us? It does if both are on the
  * link that the packet leaves through; that includes a client that is a backend.
  */
-static bool bypasses(struct net *net, const struct nf_conntrack_tuple *orig,
-		     const struct net_device *out)
+static bool bypasses(struct net *net, const struct sk_buff *skb,
+		     const struct nf_conntrack_tuple *orig,
+		     struct net_device *out)
 {
+	if (likely(!may_be_on_link(skb, orig, out)))
+		return false;
 	if (orig->src.l3num == AF_INET)
 		return on_link4(net, orig->src.u3.ip, out);
 	return on_link6(net, &orig->src.u3.in6, out);
@@ -322,9 +352,10 @@ static bool clashes(const struct nf_conn *ct)
 					ct);
 }
 
-static bool needs_source(struct net *net, const struct nf_conn *ct,
+static bool needs_source(struct net *net, const struct sk_buff *skb,
+			 const struct nf_conn *ct,
 			 const struct weir_binding *binding,
-			 const struct net_device *out)
+			 struct net_device *out)
 {
 	const struct nf_conntrack_tuple *orig =
 		&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
@@ -335,7 +366,7 @@ static bool needs_source(struct net *net, const struct nf_conn *ct,
 	 */
 	if (nf_inet_addr_cmp(&orig->src.u3, &orig->dst.u3))
 		return true;
-	return READ_ONCE(binding->hairpin) && bypasses(net, orig, out);
+	return READ_ONCE(binding->hairpin) && bypasses(net, skb, orig, out);
 }
 
 unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
@@ -349,7 +380,7 @@ unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
 
 	if (!dest)
 		return NF_ACCEPT;
-	if (needs_source(wn->net, ct, binding, state->out)) {
+	if (needs_source(wn->net, skb, ct, binding, state->out)) {
 		if (!source_address(wn->net, dest, state->out, &range.min_addr))
 			return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
 		range.max_addr = range.min_addr;
