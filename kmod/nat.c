@@ -76,9 +76,9 @@ static bool has_ports(u8 proto)
 	       proto == IPPROTO_SCTP;
 }
 
-static unsigned int translate(struct nf_conn *ct,
-			      const struct weir_tuple *tuple,
-			      const struct weir_dest *dest)
+/* For a flow that a helper is after: that wants sequence numbers adjusted. */
+static bool translate_helped(struct nf_conn *ct, const struct weir_tuple *tuple,
+			     const struct weir_dest *dest)
 {
 	struct nf_nat_range2 range = {
 		.flags = NF_NAT_RANGE_MAP_IPS,
@@ -91,7 +91,26 @@ static unsigned int translate(struct nf_conn *ct,
 		range.min_proto.all = htons(dest->port);
 		range.max_proto = range.min_proto;
 	}
-	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST);
+	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST) == NF_ACCEPT;
+}
+
+/* What nf_nat_setup_info() comes to for one address and one port, without its look
+ * whether the tuple is taken: a destination cannot give way. The source can, and is looked
+ * at by the kernel when the packet leaves.
+ */
+static bool translate(struct nf_conn *ct, const struct weir_tuple *tuple,
+		      const struct weir_dest *dest)
+{
+	struct nf_conntrack_tuple answer = ct->tuplehash[IP_CT_DIR_REPLY].tuple;
+
+	if (unlikely(nfct_help(ct) || ct->status & IPS_DST_NAT_DONE))
+		return translate_helped(ct, tuple, dest);
+	memcpy(&answer.src.u3, &dest->addr, sizeof(answer.src.u3));
+	if (dest->port && has_ports(tuple->proto))
+		answer.src.u.all = htons(dest->port);
+	nf_conntrack_alter_reply(ct, &answer);
+	ct->status |= IPS_DST_NAT | IPS_DST_NAT_DONE;
+	return true;
 }
 
 /* An entry with an empty helper extension is left alone by other people's
@@ -138,7 +157,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 	if (!weir_binding_attach(binding, ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	/* Translation fails without memory, never for want of a tuple. */
-	if (translate(ct, &tuple, dest) != NF_ACCEPT || !keep_ours(ct))
+	if (!translate(ct, &tuple, dest) || !keep_ours(ct))
 		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
 	WRITE_ONCE(ct->timeout, weir_binding_first_timeout(binding, ct));
 	weir_binding_refresh(binding, ct);
