@@ -17,7 +17,9 @@
 #include "netns.h"
 #include "shortcut.h"
 
-/* Half of what conntrack may hold, in both directions; 20 MiB at most. */
+/* Both directions of a quarter of the flows that conntrack may hold, which are rarely all
+ * running: 6 MiB by default, 24 at most.
+ */
 #define PLACES_MIN	(1 << 12)
 #define PLACES_MAX	(1 << 19)
 
@@ -31,7 +33,8 @@ static void work_round(struct work_struct *work);
 
 int weir_shortcut_init(struct weir_net *wn)
 {
-	u32 places = clamp_t(u32, weir_conntrack_max(wn->net) / 2, PLACES_MIN,
+	/* Without a maximum it wraps to the largest. */
+	u32 places = clamp_t(u32, (weir_conntrack_max(wn->net) - 1) / 2, PLACES_MIN,
 			     PLACES_MAX);
 	struct weir_shortcuts *table;
 	u32 i, sets;
