@@ -81,5 +81,7 @@ loose() {
 }
 
 lab_up 2 tcp:80 udp:53
+# Whether a segment is in the window is asked on the long way only.
+in_ns lb sysctl -qw net.weir.fast_path=0
 for_families loose
 finish

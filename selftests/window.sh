@@ -93,6 +93,8 @@ window() {
 }
 
 lab_up 2 tcp:80 udp:53
+# Whether a segment is in the window is asked on the long way only.
+in_ns lb sysctl -qw net.weir.fast_path=0
 LEAK_OK='sport in (81, 82)'
 for_families window
 finish
