@@ -387,14 +387,14 @@ static unsigned int in4(void *priv, struct sk_buff *skb,
 	struct way way;
 	u32 ports;
 
-	if (!READ_ONCE(wn->fast_path))
+	table = rcu_dereference(wn->shortcuts);
+	if (!READ_ONCE(wn->fast_path) || !table)
 		return NF_ACCEPT;
 	way.proto = iph->protocol;
 	way.thoff = sizeof(*iph);
 	if (iph->ihl != 5 || ip_is_fragment(iph) || iph->ttl <= 1 ||
 	    !read_ports(skb, way.thoff, way.proto, &ports))
 		return NF_ACCEPT;
-	table = rcu_dereference(wn->shortcuts);
 	iph = ip_hdr(skb);
 	if (!find(table, hash4(table, iph->saddr, iph->daddr, ports, way.proto), skb,
 		  AF_INET, ports, &way) ||
@@ -413,14 +413,14 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 	struct way way;
 	u32 ports;
 
-	if (!READ_ONCE(wn->fast_path))
+	table = rcu_dereference(wn->shortcuts);
+	if (!READ_ONCE(wn->fast_path) || !table)
 		return NF_ACCEPT;
 	way.proto = iph->nexthdr;
 	way.thoff = sizeof(*iph);
 	if (iph->hop_limit <= 1 ||
 	    !read_ports(skb, way.thoff, way.proto, &ports))
 		return NF_ACCEPT;
-	table = rcu_dereference(wn->shortcuts);
 	iph = ipv6_hdr(skb);
 	if (!find(table, hash6(table, &iph->saddr, &iph->daddr, ports, way.proto),
 		  skb, AF_INET6, ports, &way) ||
@@ -472,18 +472,17 @@ static unsigned int learn(void *priv, struct sk_buff *skb,
 			  const struct nf_hook_state *state)
 {
 	struct weir_net *wn = weir_net(state->net);
-	struct weir_shortcuts *table;
+	struct weir_shortcuts *table = rcu_dereference(wn->shortcuts);
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
 	struct way way = { .ct = ct };
 	u8 dir = CTINFO2DIR(ctinfo);
 
-	if (!ct || !READ_ONCE(wn->fast_path) || !may_learn(skb, state, ct, ctinfo) ||
-	    !is_plain(&way))
+	if (!ct || !READ_ONCE(wn->fast_path) || !table ||
+	    !may_learn(skb, state, ct, ctinfo) || !is_plain(&way))
 		return NF_ACCEPT;
 	if (nf_ct_protonum(ct) == IPPROTO_TCP)
 		be_liberal(ct);
-	table = rcu_dereference(wn->shortcuts);
 	local_bh_disable();
 	weir_shortcut_add(table, hash_of(table, &ct->tuplehash[dir].tuple), ct, dir,
 			  state->in->ifindex, skb_dst(skb));
@@ -516,12 +515,28 @@ int weir_fast_enable(struct weir_net *wn, u8 family)
 
 	if (wn->fast[v6])
 		return 0;
-	err = weir_shortcut_init(wn);
+	err = wn->fast_path ? weir_shortcut_init(wn) : 0;
 	if (!err)
 		err = nf_register_net_hooks(wn->net, fast_ops[v6],
 					    ARRAY_SIZE(fast_ops[v6]));
 	if (!err)
 		wn->fast[v6] = true;
+	return err;
+}
+
+/* What is there stays allocated: a packet may be between the switch and the table. */
+int weir_fast_switch(struct weir_net *wn, bool on)
+{
+	int err = 0;
+
+	mutex_lock(&wn->lock);
+	if (on && (wn->fast[0] || wn->fast[1]))
+		err = weir_shortcut_init(wn);
+	if (!err)
+		WRITE_ONCE(wn->fast_path, on);
+	mutex_unlock(&wn->lock);
+	if (!on)
+		weir_shortcut_flush(wn);
 	return err;
 }
 

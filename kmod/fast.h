@@ -21,6 +21,14 @@ struct weir_net;
 int weir_fast_enable(struct weir_net *wn, u8 family);
 
 /**
+ * weir_fast_switch() - net.weir.fast_path was written
+ *
+ * Off, it lets go of all that it knows; on, it learns anew. Takes weir_net.lock, may
+ * sleep. Return: 0 or -ENOMEM.
+ */
+int weir_fast_switch(struct weir_net *wn, bool on);
+
+/**
  * weir_fast_disable() - and take out those of both; what was not registered is left
  */
 void weir_fast_disable(struct weir_net *wn);

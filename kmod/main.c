@@ -70,7 +70,6 @@ static int __net_init net_init(struct net *net)
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
-	wn->fast_path = 1;
 	wn->flows_counted = jiffies - HZ;
 	wn->sessions_counted = jiffies - HZ;
 	weir_sweep_init(wn);

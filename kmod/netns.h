@@ -31,8 +31,8 @@ struct weir_net {
 	struct weir_tombs tombs;
 	struct weir_track __rcu *track;		/* NULL until the first hook */
 	u32 max_sessions;			/* net.weir.max_sessions */
-	struct weir_shortcuts __rcu *shortcuts;	/* NULL until the first hook of nat mode */
-	int fast_path;				/* net.weir.fast_path */
+	struct weir_shortcuts __rcu *shortcuts;	/* NULL until fast_path is on, and nat mode in use */
+	bool fast_path;				/* net.weir.fast_path */
 	int log_drops;				/* net.weir.log_drops */
 	struct ratelimit_state rejects;
 	bool closing;				/* select nothing any more */

@@ -10,10 +10,10 @@
 #include "compat/sysctl.h"
 #include "commit.h"
 #include "config.h"
+#include "fast.h"
 #include "limit.h"
 #include "netns.h"
 #include "session.h"
-#include "shortcut.h"
 #include "sysctl.h"
 #include "track.h"
 
@@ -108,7 +108,6 @@ static int do_max_flows(weir_handler_table *table, int write, void *buffer,
 	return err;
 }
 
-/* Off, it lets go of all that it knows; on, it learns anew. */
 static int do_fast_path(weir_handler_table *table, int write, void *buffer,
 			size_t *lenp, loff_t *ppos)
 {
@@ -117,12 +116,9 @@ static int do_fast_path(weir_handler_table *table, int write, void *buffer,
 	int err;
 
 	err = do_number(table, write, buffer, lenp, ppos, &value, 0, 1);
-	if (err || !write)
-		return err;
-	WRITE_ONCE(wn->fast_path, value);
-	if (!value)
-		weir_shortcut_flush(wn);
-	return 0;
+	if (!err && write)
+		err = weir_fast_switch(wn, value);
+	return err;
 }
 
 static const struct ctl_table template[] = {

@@ -276,6 +276,7 @@ for name in cli b1 b2 b3; do
 	lab wire_sums "$name" eth0 > /dev/null
 done
 watch_forward
+in_ns lb sysctl -qw net.weir.fast_path=1
 for_families fast
 goes
 finish

@@ -13,6 +13,8 @@
 #
 # cli owns every address of the two last prefixes. The VIPs are 10.9.9.9, 10.9.9.10 and
 # fd00:9::9, fd00:9::10; they are on no interface and cli reaches them by its default route.
+#
+# WEIR_FAST=1 in the environment: running flows of nat mode take the short way.
 
 set -u
 KSFT_PASS=0 KSFT_FAIL=1 KSFT_SKIP=4
@@ -389,6 +391,7 @@ lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 	lab_links
 	lab_addresses
 	in_ns lb sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	[ -z "${WEIR_FAST:-}" ] || in_ns lb sysctl -qw net.weir.fast_path=1
 	lab_warm
 	for i in cli "${BACKENDS[@]}"; do
 		places+=("$i:eth0")

@@ -176,7 +176,7 @@ ipvs() {		# FAMILY PROTO -m|-g SERVICES
 # Sessions for as many flows as conntrack has buckets.
 weir_conf() {		# FAMILY nat|direct SERVICES
 	local i j
-	modprobe weir && sysctl -qw net.weir.max_sessions=262144 || return
+	modprobe weir && sysctl -qw net.weir.max_sessions=262144 net.weir.fast_path=1 || return
 	{
 		echo "hash-key 00112233445566778899aabbccddeeff"
 		for ((i = 0; i < $3; i++)); do

@@ -262,18 +262,24 @@ def gone_meanwhile():
         back(GRID.backends[2])
 
 
+def write(name, value):
+    """a new value of a sysctl; returns the old one"""
+    with open(name, "r+", encoding="ascii") as file:
+        old = file.read()
+        file.seek(0)
+        file.write(value)
+    return old
+
+
 def strict():
     """With tcp_loose=0 a segment without a connection is answered by a RST from the VIP"""
     # Whether a segment is in the window is asked on the long way only.
-    for name in LOOSE, FAST:
-        with open(name, "w", encoding="ascii") as file:
-            file.write("0")
+    before = [write(name, "0") for name in (LOOSE, FAST)]
     try:
         strict_segments()
     finally:
-        for name in LOOSE, FAST:
-            with open(name, "w", encoding="ascii") as file:
-                file.write("1")
+        for name, value in zip((LOOSE, FAST), before):
+            write(name, value)
 
 
 def strict_segments():
