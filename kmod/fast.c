@@ -48,7 +48,7 @@ struct way {
 	struct dst_entry *dst;
 	struct weir_binding *binding;
 	struct weir_dest *dest;
-	const struct nf_conntrack_tuple *from, *to;	/* @to: of the answers to it */
+	const struct nf_conntrack_tuple *to;	/* of the answers to it */
 	unsigned int thoff;
 	u8 proto;
 	u8 dir;
@@ -155,7 +155,6 @@ static bool find(const struct weir_shortcuts *table, u32 hash,
 			continue;
 		way->ct = ct;
 		way->dir = place->dir;
-		way->from = tuple;
 		way->to = &ct->tuplehash[!place->dir].tuple;
 		way->dst = dst_check(place->dst, place->cookie);
 		return way->dst;
@@ -378,6 +377,15 @@ static unsigned int go(struct weir_net *wn, struct sk_buff *skb,
 	return NF_STOLEN;
 }
 
+static unsigned int go_if(struct weir_net *wn, struct sk_buff *skb,
+			  const struct nf_hook_state *state, struct way *way)
+{
+	if (!is_settled(way->ct, way->proto) || !is_plain(way) ||
+	    !can_go(wn, skb, state, way))
+		return NF_ACCEPT;
+	return go(wn, skb, state, way);
+}
+
 static unsigned int in4(void *priv, struct sk_buff *skb,
 			const struct nf_hook_state *state)
 {
@@ -397,11 +405,9 @@ static unsigned int in4(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	iph = ip_hdr(skb);
 	if (!find(table, hash4(table, iph->saddr, iph->daddr, ports, way.proto), skb,
-		  AF_INET, ports, &way) ||
-	    !is_settled(way.ct, way.proto) || !is_plain(&way) ||
-	    !can_go(wn, skb, state, &way))
+		  AF_INET, ports, &way))
 		return NF_ACCEPT;
-	return go(wn, skb, state, &way);
+	return go_if(wn, skb, state, &way);
 }
 
 static unsigned int in6(void *priv, struct sk_buff *skb,
@@ -423,11 +429,9 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	iph = ipv6_hdr(skb);
 	if (!find(table, hash6(table, &iph->saddr, &iph->daddr, ports, way.proto),
-		  skb, AF_INET6, ports, &way) ||
-	    !is_settled(way.ct, way.proto) || !is_plain(&way) ||
-	    !can_go(wn, skb, state, &way))
+		  skb, AF_INET6, ports, &way))
 		return NF_ACCEPT;
-	return go(wn, skb, state, &way);
+	return go_if(wn, skb, state, &way);
 }
 
 /* Segments that never went through conntrack leave it with an old idea of the window. */

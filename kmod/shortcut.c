@@ -9,13 +9,13 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/dst.h>
-#include <net/ip6_fib.h>
 #include <net/netfilter/nf_conntrack.h>
 
 #include "binding.h"
 #include "compat/conntrack.h"
 #include "netns.h"
 #include "shortcut.h"
+#include "transmit.h"
 
 /* Both directions of a quarter of the flows that conntrack may hold, which are rarely all
  * running: 6 MiB by default, 24 at most.
@@ -73,12 +73,6 @@ static void give_up(struct weir_shortcut_set *set, int way)
 	dst_release(place->dst);
 }
 
-static u32 cookie_of(const struct dst_entry *dst)
-{
-	return dst->ops->family == AF_INET ? 0 :
-	       rt6_get_cookie((const struct rt6_info *)dst);
-}
-
 /* Set locked. The place to write to, or NULL. */
 static struct weir_shortcut *find_place(struct weir_shortcut_set *set, u32 tag,
 					const struct nf_conn *ct, int *at)
@@ -133,7 +127,7 @@ void weir_shortcut_add(struct weir_shortcuts *table, u32 hash, struct nf_conn *c
 		nf_conntrack_get(&ct->ct_general);
 		place->held = ct;
 		place->dst = dst;
-		place->cookie = cookie_of(dst);
+		place->cookie = weir_transmit_cookie(dst);
 		place->iif = iif;
 		place->dir = dir;
 		place->age = 0;

@@ -128,9 +128,9 @@ void weir_transmit_forget(struct weir_dest *dest)
 	spin_unlock_bh(&dest->wn->route_lock);
 }
 
-static u32 cookie_of(const struct weir_dest *dest, const struct dst_entry *dst)
+u32 weir_transmit_cookie(const struct dst_entry *dst)
 {
-	return dest->family == AF_INET ? 0 :
+	return dst->ops->family == AF_INET ? 0 :
 	       rt6_get_cookie((const struct rt6_info *)dst);
 }
 
@@ -163,7 +163,7 @@ static bool set_route(struct weir_net *wn, struct sk_buff *skb,
 	if (!vrf) {
 		dst_hold(dst);
 		spin_lock(&wn->route_lock);
-		dst_release(swap_route(dest, dst, cookie_of(dest, dst)));
+		dst_release(swap_route(dest, dst, weir_transmit_cookie(dst)));
 		spin_unlock(&wn->route_lock);
 	}
 	skb_dst_drop(skb);

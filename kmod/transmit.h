@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 
+struct dst_entry;
 struct net;
 struct net_device;
 struct nf_hook_state;
@@ -45,6 +46,11 @@ unsigned int weir_transmit_local(struct weir_net *wn, struct sk_buff *skb,
  * For IPv6 one switch says it for all. RCU read lock.
  */
 bool weir_transmit_forwards(struct net *net, const struct net_device *in, u8 family);
+
+/**
+ * weir_transmit_cookie() - what dst_check() wants to know of a route that is kept
+ */
+u32 weir_transmit_cookie(const struct dst_entry *dst);
 
 /**
  * weir_transmit_came_from() - was it @dest that sent us this packet?
