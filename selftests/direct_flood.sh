@@ -19,10 +19,7 @@ RATE=300 LENGTH=6
 
 prepare() {
 	local name
-	ips lb <<- END
-		route add 172.16.0.0/12 via 10.1.0.10
-		route add fd00:f::/64 via fd00:1::10
-	END
+	flood_routes
 	for name in "${BACKENDS[@]}"; do
 		in_ns "$name" sysctl -qw net.ipv4.tcp_synack_retries=0
 	done

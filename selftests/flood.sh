@@ -25,10 +25,7 @@ conntrack_max() {
 # Half-open flows die soon, so that a test can see it.
 prepare() {
 	local name
-	ips lb <<- END
-		route add 172.16.0.0/12 via 10.1.0.10
-		route add fd00:f::/64 via fd00:1::10
-	END
+	flood_routes
 	web	# brings conntrack, whose settings follow
 	BEFORE=$(sysctl -n net.netfilter.nf_conntrack_max)
 	conntrack_max "$MAX"

@@ -15,7 +15,6 @@
 
 need weir-healthd
 INTERVAL=1
-declare -A SERVER=()
 HEALTHD=
 
 health_says() {		# NAME WORD...: what its server answers from now on
@@ -23,19 +22,6 @@ health_says() {		# NAME WORD...: what its server answers from now on
 	shift
 	echo "$*" > "$TMP/health.$name.new"
 	mv "$TMP/health.$name.new" "$TMP/health.$name"
-}
-
-server_up() {		# NAME
-	# not in_ns: what is ended must be the server, and no shell around it
-	ip netns exec "${PLACE[$1]}" "$PYTHON" "$HERE/py/health.py" 8080 "$TMP/health.$1" > "$TMP/health.$1.out" 2>&1 &
-	SERVER[$1]=$!
-	PIDS+=($!)
-	busywait 30000 grep -qx ready "$TMP/health.$1.out" > /dev/null || bail "health.py: $(cat "$TMP/health.$1.out")"
-}
-
-server_down() {		# NAME
-	kill "${SERVER[$1]}"
-	wait "${SERVER[$1]}" 2> /dev/null
 }
 
 config() {		# [LINE...]: a service of each family; in the file that weir-healthd has

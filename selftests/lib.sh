@@ -452,6 +452,14 @@ vips_up() {
 	done
 }
 
+# Else the router itself would not know where to.
+vip_routes() {
+	ips lb <<- END
+		route add 10.9.9.9 via 10.2.0.11
+		route add fd00:9::9 via fd00:2::11
+	END
+}
+
 # A datagram's answer comes from the address that its server is bound to.
 direct_up() {		# KIND:PORT...
 	local addr kind list=()
@@ -562,6 +570,34 @@ web() {			# [LINE...]: the usual service for this family, and no other
 		done
 		echo "}"
 	} | conf
+}
+
+# Where the sources of py/flood.py would be, if they were anywhere.
+flood_routes() {
+	ips lb <<- END
+		route add 172.16.0.0/12 via 10.1.0.10
+		route add fd00:f::/64 via fd00:1::10
+	END
+}
+
+# A server for health checks, on port 8080; $TMP/health.NAME says how it is.
+declare -A SERVER=()
+server_up() {		# NAME [ADDR...]
+	local name=$1
+	shift
+	rm -f "$TMP/health.$name.out"
+	# not in_ns: what is ended must be the server, and no shell around it
+	ip netns exec "${PLACE[$name]}" "$PYTHON" "$HERE/py/health.py" 8080 "$TMP/health.$name" "$@" \
+		> "$TMP/health.$name.out" 2>&1 &
+	SERVER[$name]=$!
+	PIDS+=($!)
+	busywait 30000 grep -qsx ready "$TMP/health.$name.out" > /dev/null ||
+		bail "health.py: $(cat "$TMP/health.$name.out")"
+}
+
+server_down() {		# NAME
+	kill "${SERVER[$1]}"
+	wait "${SERVER[$1]}" 2> /dev/null
 }
 
 # Loads -------------------------------------------------------------------------------------

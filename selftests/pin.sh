@@ -15,21 +15,6 @@ RAW_OK=True
 LEAK_OK='icmp or icmp6'
 PINS=
 
-vips_up() {
-	local name
-	for name in "${BACKENDS[@]}"; do
-		ips "$name" <<- END
-			addr add 10.9.9.9/32 dev lo
-			addr add fd00:9::9/128 dev lo nodad
-		END
-	done
-	# else the router itself would not know where to
-	ips lb <<- END
-		route add 10.9.9.9 via 10.2.0.11
-		route add fd00:9::9 via fd00:2::11
-	END
-}
-
 pins_up() {		# BACKEND SPORT [PORT]: twelve, from that port on
 	rm -f "$TMP/pins.out"
 	ip netns exec "$lb" "$PYTHON" "$HERE/py/pins.py" "$WEB" "$(addr "$1")" "$VIP" "${3:-80}" "$2" 12 > "$TMP/pins.out" 2>&1 &
@@ -134,6 +119,7 @@ strangers() {
 
 lab_up 3 tcp:82
 vips_up
+vip_routes
 servers_up vips "${BACKENDS[@]}" -- tcp:80@10.9.9.9 tcp:80@fd00:9::9 tcp:81@10.9.9.9 tcp:81@fd00:9::9
 servers_ready vips
 for_families whole

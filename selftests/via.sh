@@ -17,39 +17,19 @@ RAW_OK=True
 LEAK_OK='icmp or icmp6'
 LINE="health-check http port 8080 via vip interval 1 timeout 1"
 PROBES='tcp and dst == VIP and dport == 8080'
-declare -A SERVER=()
 HEALTHD=
 
-vips_up() {
+servers_of_all() {
 	local name
 	for name in "${BACKENDS[@]}"; do
-		ips "$name" <<- END
-			addr add 10.9.9.9/32 dev lo
-			addr add fd00:9::9/128 dev lo nodad
-		END
 		echo 200 > "$TMP/health.$name"
-		server_up "$name"
+		vip_server "$name"
 	done
-	# else the router itself would not know where to
-	ips lb <<- END
-		route add 10.9.9.9 via 10.2.0.11
-		route add fd00:9::9 via fd00:2::11
-	END
 }
 
-server_up() {		# NAME
-	rm -f "$TMP/health.$1.out"
-	# not in_ns: what is ended must be the server, and no shell around it
-	ip netns exec "${PLACE[$1]}" "$PYTHON" "$HERE/py/health.py" 8080 "$TMP/health.$1" 10.9.9.9 fd00:9::9 \
-		> "$TMP/health.$1.out" 2>&1 &
-	SERVER[$1]=$!
-	PIDS+=($!)
-	busywait 30000 grep -qsx ready "$TMP/health.$1.out" > /dev/null || bail "health.py: $(cat "$TMP/health.$1.out")"
-}
-
-server_down() {		# NAME
-	kill "${SERVER[$1]}"
-	wait "${SERVER[$1]}" 2> /dev/null
+# At the VIP, and nowhere else.
+vip_server() {		# NAME
+	server_up "$1" 10.9.9.9 fd00:9::9
 }
 
 healthd_up() {
@@ -142,7 +122,7 @@ failing() {
 	server_down b2
 	for_both are "one server is stopped: just that one is down" 101
 	is "it refuses" "$(probe_of b2 "b['PROBE_TEXT']")" "connection refused"
-	server_up b2
+	vip_server b2
 	for_both are "it is back" 111
 	echo 503 > "$TMP/health.b3"
 	for_both are "another one says 503" 110
@@ -318,6 +298,8 @@ refusals() {
 
 lab_up 3 tcp:81
 vips_up
+vip_routes
+servers_of_all
 servers_up vips "${BACKENDS[@]}" -- tcp:80@10.9.9.9 tcp:80@fd00:9::9
 servers_ready vips
 found
