@@ -27,7 +27,7 @@ def many():
     weir = Weir()
     weir.do("TXN_BEGIN")
     weir.do("SERVICE_ADD", {"SERVICE_NAME": "new", "SERVICE": {"HEALTH_CHECK": "http"}})
-    weir.do("RULE_ADD", {"SERVICE_NAME": "new", "RULE": rule("203.0.113.20", TCP, 80, 81)})
+    weir.do("RULE_ADD", {"SERVICE_NAME": "new", "RULE": rule("203.0.113.30", TCP, 80, 81)})
     weir.do("GROUP_ADD", {"SERVICE_NAME": "new", "GROUP": {"NAME": "g"}})
     weir.do("BACKEND_ADD", {"SERVICE_NAME": "new", "BACKEND": backend("10.2.0.21", GROUP="g")})
     weir.do("BACKEND_DEL", {**WEB, "BACKEND": backend("10.2.0.11")})
@@ -105,11 +105,13 @@ def each_allocation(cmd, attrs, prepare):
     """Fails the first, the second, ... allocation of the command, until it has no more."""
     start()
     weir = prepare()
-    attempt(weir, cmd, attrs, 0)
+    ended = attempt(weir, cmd, attrs, 0)[1]
     whole = configuration(Weir())
     weir.close()
-    wrong, ends, nth = [], {}, 0
-    while nth < 2000:
+    # The command must be one that works; and one that goes wrong does so each time.
+    wrong = [] if ended == "done" else [f"without a fault: ended with {ended}"]
+    ends, nth = {}, 0
+    while nth < 2000 and len(wrong) < 10:
         nth += 1
         before = configuration(start())
         weir = prepare()
