@@ -20,7 +20,7 @@ static bool from_session(struct weir_net *wn, const struct weir_config *cfg,
 	if (!choice->track_fields)
 		return false;
 	choice->has_session = weir_session_find(wn, svc, tuple,
-						choice->track_fields,
+						choice->track_fields, &choice->ref,
 						&choice->session, &choice->at);
 	if (!choice->has_session)
 		return false;
@@ -90,7 +90,6 @@ void weir_choose_syn(const struct weir_config *cfg,
 }
 
 void weir_choose_settle(struct weir_net *wn, const struct weir_service *svc,
-			const struct weir_tuple *tuple,
 			const struct weir_choice *choice, const __be32 *isn)
 {
 	if (!choice->track_fields)
@@ -99,8 +98,7 @@ void weir_choose_settle(struct weir_net *wn, const struct weir_service *svc,
 	if (choice->kept && !(isn && choice->track_fields == 5))
 		weir_session_touch(wn, svc, choice->at, choice->backend, !isn);
 	else
-		weir_session_record(wn, svc, tuple, choice->track_fields,
-				    choice->backend, isn);
+		weir_session_record(wn, svc, &choice->ref, choice->backend, isn);
 }
 
 /* @choice is none of a session that goes on, or nobody is healthy anyway. */

@@ -22,6 +22,7 @@ struct weir_choice {
 	bool has_session;		/* a live one was found at @at */
 	bool kept;			/* the choice is what it names */
 	u32 at;
+	struct weir_track_ref ref;	/* if @track_fields */
 	struct weir_session session;	/* if @has_session */
 	/* Of the hash; written if @backend is set and not @kept. */
 	unsigned int key_fields;
@@ -64,7 +65,6 @@ void weir_choose_syn(const struct weir_config *cfg,
  * read lock.
  */
 void weir_choose_settle(struct weir_net *wn, const struct weir_service *svc,
-			const struct weir_tuple *tuple,
 			const struct weir_choice *choice, const __be32 *isn);
 
 /* Why a flow was selected. */

@@ -234,6 +234,7 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 	struct weir_config *old = rcu_dereference_protected(wn->config,
 					lockdep_is_held(&wn->lock));
 
+	next->serial = old->serial + 1;
 	next->generation = old->generation + 1;
 	next->edited = next->edition == old->edition ? old->edited :
 						       next->generation;

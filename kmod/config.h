@@ -21,6 +21,7 @@ struct netlink_ext_ack;
 struct weir_net;
 
 struct weir_config {
+	u64 serial;			/* as the generation, but never comes again */
 	u32 generation;
 	u32 edition;			/* as the generation, without what drained and
 					 * what a checker found

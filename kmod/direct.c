@@ -24,16 +24,21 @@
 #include <net/netfilter/ipv6/nf_defrag_ipv6.h>
 #include <net/route.h>
 
+#include "bh.h"
 #include "binding.h"
 #include "choose.h"
 #include "config.h"
 #include "direct.h"
 #include "guard.h"
+#include "line.h"
 #include "netns.h"
 #include "packet.h"
 #include "pin.h"
+#include "plain.h"
 #include "reject.h"
 #include "session.h"
+#include "stack.h"
+#include "straight.h"
 #include "stay.h"
 #include "transmit.h"
 
@@ -125,18 +130,13 @@ static bool is_bad_source(const struct sk_buff *skb, u8 family)
 		       IPV6_ADDR_LINKLOCAL);
 }
 
-static void read_addresses(const struct sk_buff *skb, u8 family,
-			   struct weir_tuple *tuple)
+static void init_packet(const struct sk_buff *skb, u8 family, struct weir_packet *packet)
 {
-	memset(tuple, 0, sizeof(*tuple));
-	tuple->family = family;
-	if (family == AF_INET) {
-		tuple->src.ip = ip_hdr(skb)->saddr;
-		tuple->dst.ip = ip_hdr(skb)->daddr;
-	} else {
-		memcpy(&tuple->src, &ipv6_hdr(skb)->saddr, sizeof(tuple->src));
-		memcpy(&tuple->dst, &ipv6_hdr(skb)->daddr, sizeof(tuple->dst));
-	}
+	weir_packet_addresses(skb, family, &packet->tuple);
+	packet->icmp_error = false;
+	packet->opens = false;
+	packet->tcp_rst = false;
+	packet->ndp = false;
 }
 
 /* Is the rest worth the while? Prefixes come second: an exact VIP is longer. */
@@ -268,10 +268,7 @@ static bool is_source_routed4(const struct sk_buff *skb)
 /* Nothing but addresses: a next hop takes it all the same. */
 static void read_opaque(const struct sk_buff *skb, u8 family, struct ask *ask)
 {
-	memset(&ask->packet, 0, sizeof(ask->packet));
-	read_addresses(skb, family, &ask->packet.tuple);
-	ask->packet.tuple.proto = family == AF_INET ? ip_hdr(skb)->protocol :
-						      ipv6_hdr(skb)->nexthdr;
+	init_packet(skb, family, &ask->packet);
 	ask->packet.tuple.fragmented = true;
 	ask->bare = true;
 }
@@ -379,11 +376,12 @@ static const struct weir_backend *owner_of(struct weir_net *wn,
 	const struct weir_service *svc = ask->match.service;
 	struct weir_tuple tuple = ask->packet.inner;
 	struct weir_session session;
+	struct weir_track_ref ref;
 	u32 at;
 
 	swap_tuple(&tuple);
 	return weir_session_find(wn, svc, &tuple,
-				 weir_session_fields(svc, &tuple), &session,
+				 weir_session_fields(svc, &tuple), &ref, &session,
 				 &at) ? weir_session_backend(svc, &session) : NULL;
 }
 
@@ -496,7 +494,7 @@ static unsigned int forward(struct weir_net *wn, const struct weir_config *cfg,
 	const struct weir_service *svc = ask->match.service;
 	struct weir_tuple *tuple = &ask->packet.tuple;
 	unsigned int len = skb->len, verdict;
-	struct weir_choice choice;
+	struct weir_choice choice WEIR_UNINIT;
 	struct weir_dest *dest;
 	__be32 isn, *syn = NULL;
 
@@ -523,7 +521,9 @@ static unsigned int forward(struct weir_net *wn, const struct weir_config *cfg,
 	else
 		weir_choose_count(svc, &choice, len,
 				  why_of(cfg, svc, tuple, &choice));
-	weir_choose_settle(wn, svc, tuple, &choice, syn);
+	weir_choose_settle(wn, svc, &choice, syn);
+	if (choice.kept && !syn && state->hook == NF_INET_PRE_ROUTING && ask->exact)
+		weir_straight_learn(wn, cfg, state, tuple, &choice);
 	return verdict;
 }
 
@@ -549,10 +549,11 @@ static unsigned int take(struct weir_net *wn, const struct weir_config *cfg,
 			 struct sk_buff *skb, const struct nf_hook_state *state,
 			 u8 family)
 {
-	struct ask ask = {};
+	struct ask ask WEIR_UNINIT;
 	unsigned int verdict;
 
-	read_addresses(skb, family, &ask.packet.tuple);
+	init_packet(skb, family, &ask.packet);
+	ask.bare = false;
 	if (!is_candidate(wn, cfg, skb, state, &ask))
 		return NF_ACCEPT;
 	verdict = read_packet(wn, skb, state, &ask);
@@ -569,16 +570,48 @@ static unsigned int take(struct weir_net *wn, const struct weir_config *cfg,
 	return forward(wn, cfg, skb, state, &ask);
 }
 
-/* A queue for user space gives packets back in process context. */
-static unsigned int take_in(struct weir_net *wn, const struct weir_config *cfg,
-			    struct sk_buff *skb, const struct nf_hook_state *state,
-			    u8 family)
+/* Of a plain packet everything is known that take() finds out, if it is for an exact VIP. */
+static unsigned int take_plain(struct weir_net *wn, const struct weir_config *cfg,
+			       struct sk_buff *skb, const struct nf_hook_state *state,
+			       const struct weir_plain *plain, u8 family)
 {
+	struct ask ask WEIR_UNINIT;
+	struct weir_tuple *tuple = &ask.packet.tuple;
+	const __be16 *ports = (const __be16 *)&plain->ports;
+
+	init_packet(skb, family, &ask.packet);
+	ask.packet.opens = plain->opens;
+	tuple->sport = ports[0];
+	tuple->dport = ports[1];
+	ask.exact = true;
+	if (is_bad_source(skb, family) || READ_ONCE(wn->closing) ||
+	    weir_packet_fragmented(skb, family) ||
+	    !weir_index_rule(&cfg->index, family, &tuple->dst, tuple->proto,
+			     ntohs(tuple->dport), &ask.match) ||
+	    ask.match.service->opt.forward != WEIR_FORWARD_DIRECT)
+		return take(wn, cfg, skb, state, family);
+	return forward(wn, cfg, skb, state, &ask);
+}
+
+/* Apart from what decides that a packet is not ours, which is to cost nothing. */
+static noinline unsigned int take_in(struct weir_net *wn, const struct weir_config *cfg,
+				     struct sk_buff *skb,
+				     const struct nf_hook_state *state, u8 family)
+{
+	u32 seed = weir_straight_seed(wn);
+	struct weir_plain plain WEIR_UNINIT;
+	bool on = weir_bh_off();
 	unsigned int verdict;
 
-	local_bh_disable();
-	verdict = take(wn, cfg, skb, state, family);
-	local_bh_enable();
+	if (!(family == AF_INET ? weir_plain_read4(skb, seed, &plain) :
+				  weir_plain_read6(skb, seed, &plain)))
+		verdict = take(wn, cfg, skb, state, family);
+	else if (plain.running &&
+		 weir_straight(wn, cfg, skb, state, &plain) == NF_STOLEN)
+		verdict = NF_STOLEN;
+	else
+		verdict = take_plain(wn, cfg, skb, state, &plain, family);
+	weir_bh_restore(on);
 	return verdict;
 }
 
@@ -618,13 +651,13 @@ static unsigned int send_out(struct weir_net *wn, const struct weir_config *cfg,
 {
 	struct weir_dest *dest = NULL;
 	unsigned int verdict;
+	bool on = weir_bh_off();
 
-	local_bh_disable();
 	if (weir_pin_any(wn))
 		dest = weir_pin_find(wn, cfg, skb, state);
 	verdict = dest ? weir_transmit_local(wn, skb, state, dest) :
 			 take(wn, cfg, skb, state, family);
-	local_bh_enable();
+	weir_bh_restore(on);
 	return verdict;
 }
 
@@ -635,7 +668,7 @@ static unsigned int out(struct weir_net *wn, const struct weir_config *cfg,
 {
 	struct weir_tuple tuple;
 
-	read_addresses(skb, family, &tuple);
+	weir_packet_addresses(skb, family, &tuple);
 	if (netif_is_l3_master(state->out) ||
 	    !(weir_index_forwards(&cfg->index, family, &tuple.dst) &
 	      BIT(WEIR_FORWARD_DIRECT)) ||
@@ -694,6 +727,8 @@ int weir_direct_enable(struct weir_net *wn, u8 family)
 	if (wn->direct[v6])
 		return 0;
 	err = weir_session_init(wn);
+	if (!err && wn->fast_path)
+		err = weir_lines_init(wn);
 	if (!err)
 		err = nf_register_net_hooks(wn->net, direct_ops[v6],
 					    ARRAY_SIZE(direct_ops[v6]));

@@ -2,7 +2,6 @@
 /*
  * fast - the short way of a running flow of nat mode
  */
-#include <linux/bottom_half.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -28,12 +27,15 @@
 #include <net/route.h>
 #include <net/xfrm.h>
 
+#include "bh.h"
 #include "binding.h"
-#include "compat/gso.h"
 #include "fast.h"
+#include "line.h"
 #include "netns.h"
 #include "packet.h"
+#include "plain.h"
 #include "shortcut.h"
+#include "stack.h"
 #include "stats.h"
 #include "transmit.h"
 
@@ -49,68 +51,26 @@ struct way {
 	struct weir_binding *binding;
 	struct weir_dest *dest;
 	const struct nf_conntrack_tuple *to;	/* of the answers to it */
-	unsigned int thoff;
-	u8 proto;
+	struct weir_plain plain;
 	u8 dir;
 };
 
-static u32 hash4(const struct weir_shortcuts *table, __be32 src, __be32 dst,
-		 u32 ports, u8 proto)
-{
-	return jhash_3words((__force u32)src, (__force u32)dst, ports,
-			    table->seed + proto);
-}
-
-static u32 hash6(const struct weir_shortcuts *table, const struct in6_addr *src,
-		 const struct in6_addr *dst, u32 ports, u8 proto)
-{
-	u32 hash = jhash2((const u32 *)src, 4, table->seed + proto);
-
-	return jhash_1word(ports, jhash2((const u32 *)dst, 4, hash));
-}
-
-/* Both as they stand in the header. */
 static u32 ports_of(const struct nf_conntrack_tuple *tuple)
 {
-	union {
-		__be16 port[2];
-		u32 both;
-	} ports = { .port = { tuple->src.u.all, tuple->dst.u.all } };
-
-	return ports.both;
+	return weir_plain_ports(tuple->src.u.all, tuple->dst.u.all);
 }
 
 static u32 hash_of(const struct weir_shortcuts *table,
 		   const struct nf_conntrack_tuple *tuple)
 {
+	u32 ports = ports_of(tuple);
+	u8 proto = tuple->dst.protonum;
+
 	if (tuple->src.l3num == AF_INET)
-		return hash4(table, tuple->src.u3.ip, tuple->dst.u3.ip,
-			     ports_of(tuple), tuple->dst.protonum);
-	return hash6(table, &tuple->src.u3.in6, &tuple->dst.u3.in6,
-		     ports_of(tuple), tuple->dst.protonum);
-}
-
-/* Return: false for a segment that conntrack wants to see. */
-static bool read_ports(struct sk_buff *skb, unsigned int thoff, u8 proto, u32 *ports)
-{
-	const struct tcphdr *tcp;
-
-	if (proto == IPPROTO_UDP) {
-		if (!pskb_may_pull(skb, thoff + sizeof(struct udphdr)))
-			return false;
-	} else if (proto == IPPROTO_TCP) {
-		if (!pskb_may_pull(skb, thoff + sizeof(*tcp)))
-			return false;
-		tcp = (const struct tcphdr *)(skb->data + thoff);
-		if (tcp_flag_word(tcp) &
-		    (TCP_FLAG_SYN | TCP_FLAG_FIN | TCP_FLAG_RST) ||
-		    tcp->doff < sizeof(*tcp) / 4)
-			return false;
-	} else {
-		return false;
-	}
-	*ports = *(const u32 *)(skb->data + thoff);
-	return true;
+		return weir_plain_hash4(table->seed, tuple->src.u3.ip,
+					tuple->dst.u3.ip, ports, proto);
+	return weir_plain_hash6(table->seed, &tuple->src.u3.in6, &tuple->dst.u3.in6,
+				ports, proto);
 }
 
 static bool matches4(const struct nf_conntrack_tuple *tuple,
@@ -133,31 +93,39 @@ static bool matches6(const struct nf_conntrack_tuple *tuple,
 /* The entry that a shortcut names, if it is the packet's. A reference is held on it for a
  * grace period after the shortcut was given up.
  */
-static bool find(const struct weir_shortcuts *table, u32 hash,
-		 const struct sk_buff *skb, u8 family, u32 ports, struct way *way)
+static bool fits(const struct weir_shortcut *place, const struct sk_buff *skb,
+		 u8 family, struct way *way)
 {
-	const struct weir_shortcut_set *set = weir_shortcut_set(table, hash);
+	struct nf_conn *ct = smp_load_acquire(&place->ct);
 	const struct nf_conntrack_tuple *tuple;
-	const struct weir_shortcut *place;
-	struct nf_conn *ct;
+
+	if (!ct || place->iif != skb->dev->ifindex)
+		return false;
+	tuple = &ct->tuplehash[place->dir].tuple;
+	if (!(family == AF_INET ? matches4(tuple, ip_hdr(skb), way->plain.ports) :
+				  matches6(tuple, ipv6_hdr(skb), way->plain.ports)))
+		return false;
+	way->ct = ct;
+	way->dir = place->dir;
+	way->to = &ct->tuplehash[!place->dir].tuple;
+	way->dst = dst_check(place->dst, place->cookie);
+	return true;
+}
+
+static bool find(const struct weir_shortcuts *table, const struct sk_buff *skb,
+		 u8 family, struct way *way)
+{
+	const struct weir_shortcut_set *set = weir_shortcut_set(table, way->plain.hash);
+	u16 tag = weir_shortcut_tag(way->plain.hash);
+	u64 match;
 	int i;
 
-	for (i = 0; i < WEIR_SHORTCUT_WAYS; i++) {
-		if (READ_ONCE(set->tags[i]) != weir_shortcut_tag(hash))
-			continue;
-		place = &set->ways[i];
-		ct = smp_load_acquire(&place->ct);
-		if (!ct || place->iif != skb->dev->ifindex)
-			continue;
-		tuple = &ct->tuplehash[place->dir].tuple;
-		if (!(family == AF_INET ? matches4(tuple, ip_hdr(skb), ports) :
-					  matches6(tuple, ipv6_hdr(skb), ports)))
-			continue;
-		way->ct = ct;
-		way->dir = place->dir;
-		way->to = &ct->tuplehash[!place->dir].tuple;
-		way->dst = dst_check(place->dst, place->cookie);
-		return way->dst;
+	for (i = 0; i < WEIR_SHORTCUT_WAYS / WEIR_LANES; i++) {
+		match = weir_lanes_match(READ_ONCE(set->tags.words[i]), tag);
+		for (; match; match &= match - 1)
+			if (fits(&set->ways[i * WEIR_LANES + weir_lanes_first(match)],
+				 skb, family, way))
+				return way->dst;
 	}
 	return false;
 }
@@ -193,41 +161,6 @@ static bool is_plain(struct way *way)
 	return way->dest;
 }
 
-static bool has_policies(const struct net *net, const struct sk_buff *skb)
-{
-#ifdef CONFIG_XFRM
-	if (secpath_exists(skb) || net->xfrm.policy_count[XFRM_POLICY_OUT] ||
-	    net->xfrm.policy_count[XFRM_POLICY_FWD] ||
-	    net->xfrm.policy_default[XFRM_POLICY_FWD] == XFRM_USERPOLICY_BLOCK ||
-	    net->xfrm.policy_default[XFRM_POLICY_OUT] == XFRM_USERPOLICY_BLOCK)
-		return true;
-#endif
-	return false;
-}
-
-/* All that could stop it is asked before anything is written. */
-static bool can_go(struct weir_net *wn, struct sk_buff *skb,
-		   const struct nf_hook_state *state, const struct way *way)
-{
-	bool v4 = state->pf == NFPROTO_IPV4;
-	unsigned int mtu = v4 ? ip_dst_mtu_maybe_forward(way->dst, true) :
-				max(dst_mtu(way->dst), (u32)IPV6_MIN_MTU);
-	unsigned int headers = way->thoff +
-			       (way->proto == IPPROTO_TCP ? sizeof(struct tcphdr) :
-							    sizeof(struct udphdr));
-
-	if (skb->len > mtu &&
-	    !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu)))
-		return false;
-	if (weir_packet_passes_by(skb, state) || skb_get_nfct(skb) ||
-	    skb_headroom(skb) < LL_RESERVED_SPACE(way->dst->dev))
-		return false;
-	if (has_policies(wn->net, skb) || skb_warn_if_lro(skb) ||
-	    !weir_transmit_forwards(wn->net, state->in, v4 ? AF_INET : AF_INET6))
-		return false;
-	return !skb_ensure_writable(skb, headers);
-}
-
 static __wsum changed(__wsum sum, __be32 from, __be32 to)
 {
 	return csum_add(csum_add(sum, ~(__force __wsum)from), (__force __wsum)to);
@@ -241,7 +174,7 @@ static __sum16 apply(__sum16 check, __wsum diff)
 /* Ports, and the checksum over them and the addresses, which differ by @diff. */
 static void rewrite_payload(struct sk_buff *skb, const struct way *way, __wsum diff)
 {
-	__be32 *ports = (__be32 *)(skb->data + way->thoff);
+	__be32 *ports = (__be32 *)(skb->data + way->plain.thoff);
 	union {
 		__be16 port[2];
 		__be32 both;
@@ -249,7 +182,7 @@ static void rewrite_payload(struct sk_buff *skb, const struct way *way, __wsum d
 	struct udphdr *udp = NULL;
 	__sum16 *check;
 
-	if (way->proto == IPPROTO_UDP) {
+	if (way->plain.proto == IPPROTO_UDP) {
 		udp = (struct udphdr *)ports;
 		check = &udp->check;
 		/* The sender made none. */
@@ -270,7 +203,7 @@ static void rewrite_payload(struct sk_buff *skb, const struct way *way, __wsum d
 	*ports = to.both;
 }
 
-static void rewrite4(struct net *net, struct sk_buff *skb, const struct way *way)
+static void rewrite4(struct sk_buff *skb, const struct way *way)
 {
 	struct iphdr *iph = ip_hdr(skb);
 	__be32 src = way->to->dst.u3.ip, dst = way->to->src.u3.ip;
@@ -280,11 +213,7 @@ static void rewrite4(struct net *net, struct sk_buff *skb, const struct way *way
 	iph->saddr = src;
 	iph->daddr = dst;
 	iph->check = apply(iph->check, diff);
-	ip_decrease_ttl(iph);
 	rewrite_payload(skb, way, diff);
-	if (READ_ONCE(net->ipv4.sysctl_ip_fwd_update_priority))
-		skb->priority = rt_tos2priority(iph->tos);
-	IP_INC_STATS(net, IPSTATS_MIB_OUTFORWDATAGRAMS);
 }
 
 static __wsum replace6(struct in6_addr *addr, const struct in6_addr *to, __wsum diff)
@@ -299,16 +228,14 @@ static __wsum replace6(struct in6_addr *addr, const struct in6_addr *to, __wsum 
 	return diff;
 }
 
-static void rewrite6(struct net *net, struct sk_buff *skb, const struct way *way)
+static void rewrite6(struct sk_buff *skb, const struct way *way)
 {
 	struct ipv6hdr *iph = ipv6_hdr(skb);
 	__wsum diff;
 
 	diff = replace6(&iph->saddr, &way->to->dst.u3.in6, 0);
 	diff = replace6(&iph->daddr, &way->to->src.u3.in6, diff);
-	iph->hop_limit--;
 	rewrite_payload(skb, way, diff);
-	IP6_INC_STATS(net, ip6_dst_idev(way->dst), IPSTATS_MIB_OUTFORWDATAGRAMS);
 }
 
 /* What conntrack would have done. */
@@ -324,64 +251,32 @@ static void refresh(const struct way *way, unsigned int len)
 		nf_ct_acct_add(way->ct, way->dir, 1, len);
 }
 
-static void output4(struct sk_buff *skb, struct dst_entry *dst)
-{
-	bool v6_gateway = false;
-	struct neighbour *neigh;
-
-	neigh = ip_neigh_for_gw((struct rtable *)dst, skb, &v6_gateway);
-	if (IS_ERR(neigh))
-		kfree_skb(skb);
-	else
-		neigh_output(neigh, skb, v6_gateway);
-}
-
-static void output6(struct sk_buff *skb, struct dst_entry *dst)
-{
-	const struct in6_addr *hop = rt6_nexthop((struct rt6_info *)dst,
-						 &ipv6_hdr(skb)->daddr);
-	struct neighbour *neigh = __ipv6_neigh_lookup_noref(dst->dev, hop);
-
-	if (unlikely(!neigh))
-		neigh = __neigh_create(&nd_tbl, hop, dst->dev, false);
-	if (IS_ERR(neigh))
-		kfree_skb(skb);
-	else
-		neigh_output(neigh, skb, false);
-}
-
 /* A queue for user space may give packets back in process context. */
 static unsigned int go(struct weir_net *wn, struct sk_buff *skb,
 		       const struct nf_hook_state *state, const struct way *way)
 {
-	bool v4 = state->pf == NFPROTO_IPV4;
 	unsigned int len = skb->len;
+	bool on = weir_bh_off();
 
-	local_bh_disable();
-	if (v4)
-		rewrite4(wn->net, skb, way);
+	if (state->pf == NFPROTO_IPV4)
+		rewrite4(skb, way);
 	else
-		rewrite6(wn->net, skb, way);
+		rewrite6(skb, way);
+	weir_transmit_step(wn->net, skb, way->dst);
 	refresh(way, len);
 	weir_counters_packet(way->dest->counters, way->dir == IP_CT_DIR_REPLY, len);
-	skb_forward_csum(skb);
-	skb_clear_tstamp(skb);
-	skb_dst_drop(skb);
-	skb_dst_set_noref(skb, way->dst);
-	skb->dev = way->dst->dev;
-	if (v4)
-		output4(skb, way->dst);
-	else
-		output6(skb, way->dst);
-	local_bh_enable();
+	weir_transmit_hand_over(skb, way->dst);
+	weir_bh_restore(on);
 	return NF_STOLEN;
 }
 
 static unsigned int go_if(struct weir_net *wn, struct sk_buff *skb,
 			  const struct nf_hook_state *state, struct way *way)
 {
-	if (!is_settled(way->ct, way->proto) || !is_plain(way) ||
-	    !can_go(wn, skb, state, way))
+	if (!is_settled(way->ct, way->plain.proto) || !is_plain(way) ||
+	    weir_packet_passes_by(skb, state) ||
+	    !weir_transmit_is_easy(wn, skb, state, way->dst) ||
+	    skb_ensure_writable(skb, way->plain.thoff + weir_plain_hlen(&way->plain)))
 		return NF_ACCEPT;
 	return go(wn, skb, state, way);
 }
@@ -390,22 +285,12 @@ static unsigned int in4(void *priv, struct sk_buff *skb,
 			const struct nf_hook_state *state)
 {
 	struct weir_net *wn = weir_net(state->net);
-	const struct iphdr *iph = ip_hdr(skb);
-	const struct weir_shortcuts *table;
-	struct way way;
-	u32 ports;
+	const struct weir_shortcuts *table = rcu_dereference(wn->shortcuts);
+	struct way way WEIR_UNINIT;
 
-	table = rcu_dereference(wn->shortcuts);
-	if (!READ_ONCE(wn->fast_path) || !table)
-		return NF_ACCEPT;
-	way.proto = iph->protocol;
-	way.thoff = sizeof(*iph);
-	if (iph->ihl != 5 || ip_is_fragment(iph) || iph->ttl <= 1 ||
-	    !read_ports(skb, way.thoff, way.proto, &ports))
-		return NF_ACCEPT;
-	iph = ip_hdr(skb);
-	if (!find(table, hash4(table, iph->saddr, iph->daddr, ports, way.proto), skb,
-		  AF_INET, ports, &way))
+	if (!READ_ONCE(wn->fast_path) || !table ||
+	    !weir_plain_read4(skb, table->seed, &way.plain) || !way.plain.running ||
+	    !find(table, skb, AF_INET, &way))
 		return NF_ACCEPT;
 	return go_if(wn, skb, state, &way);
 }
@@ -414,36 +299,32 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 			const struct nf_hook_state *state)
 {
 	struct weir_net *wn = weir_net(state->net);
-	const struct ipv6hdr *iph = ipv6_hdr(skb);
-	const struct weir_shortcuts *table;
-	struct way way;
-	u32 ports;
+	const struct weir_shortcuts *table = rcu_dereference(wn->shortcuts);
+	struct way way WEIR_UNINIT;
 
-	table = rcu_dereference(wn->shortcuts);
-	if (!READ_ONCE(wn->fast_path) || !table)
-		return NF_ACCEPT;
-	way.proto = iph->nexthdr;
-	way.thoff = sizeof(*iph);
-	if (iph->hop_limit <= 1 ||
-	    !read_ports(skb, way.thoff, way.proto, &ports))
-		return NF_ACCEPT;
-	iph = ipv6_hdr(skb);
-	if (!find(table, hash6(table, &iph->saddr, &iph->daddr, ports, way.proto),
-		  skb, AF_INET6, ports, &way))
+	if (!READ_ONCE(wn->fast_path) || !table ||
+	    !weir_plain_read6(skb, table->seed, &way.plain) || !way.plain.running ||
+	    !find(table, skb, AF_INET6, &way))
 		return NF_ACCEPT;
 	return go_if(wn, skb, state, &way);
 }
 
-/* Segments that never went through conntrack leave it with an old idea of the window. */
+/* Segments that never went through conntrack leave it with an old idea of the window, and
+ * of what was acknowledged last, by which it tells whether a RST ends the connection.
+ */
 static void be_liberal(struct nf_conn *ct)
 {
 	struct ip_ct_tcp_state *seen = ct->proto.tcp.seen;
+	int dir;
 
-	if (seen[0].flags & seen[1].flags & IP_CT_TCP_FLAG_BE_LIBERAL)
+	if (seen[0].flags & seen[1].flags & IP_CT_TCP_FLAG_BE_LIBERAL &&
+	    !((seen[0].flags | seen[1].flags) & IP_CT_TCP_FLAG_MAXACK_SET))
 		return;
 	spin_lock_bh(&ct->lock);
-	seen[0].flags |= IP_CT_TCP_FLAG_BE_LIBERAL;
-	seen[1].flags |= IP_CT_TCP_FLAG_BE_LIBERAL;
+	for (dir = 0; dir < IP_CT_DIR_MAX; dir++) {
+		seen[dir].flags |= IP_CT_TCP_FLAG_BE_LIBERAL;
+		seen[dir].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
+	}
 	spin_unlock_bh(&ct->lock);
 }
 
@@ -476,21 +357,27 @@ static unsigned int learn(void *priv, struct sk_buff *skb,
 			  const struct nf_hook_state *state)
 {
 	struct weir_net *wn = weir_net(state->net);
-	struct weir_shortcuts *table = rcu_dereference(wn->shortcuts);
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
-	struct way way = { .ct = ct };
+	struct weir_shortcuts *table;
 	u8 dir = CTINFO2DIR(ctinfo);
+	struct way way WEIR_UNINIT;
+	bool on;
 
-	if (!ct || !READ_ONCE(wn->fast_path) || !table ||
+	/* The first packet of a flow is none of a running one. */
+	if (!ct || !nf_ct_is_confirmed(ct))
+		return NF_ACCEPT;
+	table = rcu_dereference(wn->shortcuts);
+	way.ct = ct;
+	if (!READ_ONCE(wn->fast_path) || !table ||
 	    !may_learn(skb, state, ct, ctinfo) || !is_plain(&way))
 		return NF_ACCEPT;
 	if (nf_ct_protonum(ct) == IPPROTO_TCP)
 		be_liberal(ct);
-	local_bh_disable();
+	on = weir_bh_off();
 	weir_shortcut_add(table, hash_of(table, &ct->tuplehash[dir].tuple), ct, dir,
 			  state->in->ifindex, skb_dst(skb));
-	local_bh_enable();
+	weir_bh_restore(on);
 	return NF_ACCEPT;
 }
 
@@ -517,9 +404,9 @@ int weir_fast_enable(struct weir_net *wn, u8 family)
 	int v6 = family == AF_INET6;
 	int err;
 
-	if (wn->fast[v6])
+	if (wn->fast[v6] || !wn->fast_path)
 		return 0;
-	err = wn->fast_path ? weir_shortcut_init(wn) : 0;
+	err = weir_shortcut_init(wn);
 	if (!err)
 		err = nf_register_net_hooks(wn->net, fast_ops[v6],
 					    ARRAY_SIZE(fast_ops[v6]));
@@ -528,16 +415,38 @@ int weir_fast_enable(struct weir_net *wn, u8 family)
 	return err;
 }
 
-/* What is there stays allocated: a packet may be between the switch and the table. */
+/* weir_net.lock held. */
+static int switch_on(struct weir_net *wn)
+{
+	int err = 0, v6;
+
+	if (wn->direct[0] || wn->direct[1])
+		err = weir_lines_init(wn);
+	WRITE_ONCE(wn->fast_path, true);
+	for (v6 = 0; v6 < 2 && !err; v6++)
+		if (wn->hooked[v6])
+			err = weir_fast_enable(wn, v6 ? AF_INET6 : AF_INET);
+	return err;
+}
+
+/* Off, the hooks cost nothing either. The tables stay allocated: a packet may be between
+ * the switch and the table.
+ */
 int weir_fast_switch(struct weir_net *wn, bool on)
 {
 	int err = 0;
 
 	mutex_lock(&wn->lock);
-	if (on && (wn->fast[0] || wn->fast[1]))
-		err = weir_shortcut_init(wn);
-	if (!err)
-		WRITE_ONCE(wn->fast_path, on);
+	/* From then on the hooks are for those who take them out, without the lock. */
+	if (wn->closing)
+		goto out;
+	if (on)
+		err = switch_on(wn);
+	if (!on || err) {
+		WRITE_ONCE(wn->fast_path, false);
+		weir_fast_disable(wn);
+	}
+out:
 	mutex_unlock(&wn->lock);
 	if (!on)
 		weir_shortcut_flush(wn);

@@ -20,6 +20,7 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 #include <net/netfilter/nf_nat.h>
 
+#include "bh.h"
 #include "binding.h"
 #include "choose.h"
 #include "config.h"
@@ -32,6 +33,7 @@
 #include "packet.h"
 #include "session.h"
 #include "set.h"
+#include "stack.h"
 #include "stay.h"
 
 static enum weir_why why_of(enum weir_stay stay)
@@ -87,7 +89,7 @@ static unsigned int verify_choice(struct weir_net *wn,
 {
 	bool syn = binding->class == WEIR_CLASS_TCP &&
 		   weir_packet_opens(skb, state->pf, IPPROTO_TCP);
-	struct weir_choice choice;
+	struct weir_choice choice WEIR_UNINIT;
 	struct weir_match match;
 	struct weir_tuple tuple;
 	bool session = READ_ONCE(binding->session);
@@ -100,7 +102,7 @@ static unsigned int verify_choice(struct weir_net *wn,
 	tuple.fragmented = weir_packet_fragmented(skb, state->pf);
 	weir_choose(wn, cfg, match.service, &tuple, &choice);
 	if (choice.backend && choice.backend->dest == dest) {
-		weir_choose_settle(wn, match.service, &tuple, &choice,
+		weir_choose_settle(wn, match.service, &choice,
 				   syn && weir_packet_seq(skb, state->pf, &isn) ?
 				   &isn : NULL);
 		if (syn)
@@ -306,11 +308,10 @@ static unsigned int verify(struct weir_net *wn, struct sk_buff *skb,
 static unsigned int verify_bh(struct weir_net *wn, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
-	unsigned int verdict;
+	bool on = weir_bh_off();
+	unsigned int verdict = verify(wn, skb, state);
 
-	local_bh_disable();
-	verdict = verify(wn, skb, state);
-	local_bh_enable();
+	weir_bh_restore(on);
 	return verdict;
 }
 
@@ -339,16 +340,17 @@ static unsigned int select_backend(void *priv, struct sk_buff *skb,
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
 	unsigned int verdict;
+	bool on;
 
 	/* NAT also calls for entries that were confirmed before it existed, and
 	 * nothing may be added to those: verify has replaced them.
 	 */
 	if (!ct || ctinfo != IP_CT_NEW || nf_ct_is_confirmed(ct))
 		return NF_ACCEPT;
-	local_bh_disable();
+	on = weir_bh_off();
 	verdict = weir_select(wn, rcu_dereference(wn->config), skb, state, ct,
 			      WEIR_WHY_NEW);
-	local_bh_enable();
+	weir_bh_restore(on);
 	return verdict;
 }
 
@@ -358,12 +360,13 @@ static unsigned int select_source(void *priv, struct sk_buff *skb,
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
 	unsigned int verdict;
+	bool on;
 
 	if (!ct || ctinfo != IP_CT_NEW || nf_ct_is_confirmed(ct))
 		return NF_ACCEPT;
-	local_bh_disable();
+	on = weir_bh_off();
 	verdict = weir_hairpin(weir_net(state->net), skb, state, ct);
-	local_bh_enable();
+	weir_bh_restore(on);
 	return verdict;
 }
 

@@ -64,6 +64,14 @@ static u32 hash_key(const struct weir_index *index, const struct index_key *key)
 		      index->seed) & index->mask;
 }
 
+static bool is_same(const struct index_key *a, const struct index_key *b)
+{
+	const u32 *x = (const u32 *)a, *y = (const u32 *)b;
+
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
+		 (x[4] ^ y[4]));
+}
+
 static struct weir_index_entry *find(const struct weir_index *index,
 				     const struct index_key *key)
 {
@@ -74,7 +82,7 @@ static struct weir_index_entry *find(const struct weir_index *index,
 		return NULL;
 	for (n = index->buckets[hash_key(index, key)]; n; n = entry->next) {
 		entry = &index->entries[n - 1];
-		if (!memcmp(&entry->key, key, sizeof(*key)))
+		if (is_same(&entry->key, key))
 			return entry;
 	}
 	return NULL;
@@ -130,10 +138,11 @@ static bool proto_has_ports(u8 proto)
 static void init_key(struct index_key *key, enum kind kind, u8 family,
 		     const struct weir_addr *addr)
 {
-	memset(key, 0, sizeof(*key));
-	key->kind = kind;
-	key->family = family;
-	key->addr = *addr;
+	*key = (struct index_key) {
+		.addr = *addr,
+		.family = family,
+		.kind = kind,
+	};
 }
 
 static u32 nr_keys(const struct weir_rule *rule)

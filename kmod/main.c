@@ -21,6 +21,7 @@
 #include "fault.h"
 #include "hook.h"
 #include "limit.h"
+#include "line.h"
 #include "netlink.h"
 #include "netns.h"
 #include "pin.h"
@@ -70,6 +71,7 @@ static int __net_init net_init(struct net *net)
 	/* A limit that is reached is no news for the kernel log. */
 	ratelimit_set_flags(&wn->rejects, RATELIMIT_MSG_ON_RELEASE);
 	wn->max_sessions = WEIR_SESSIONS_DEFAULT;
+	wn->fast_path = true;
 	wn->flows_counted = jiffies - HZ;
 	wn->sessions_counted = jiffies - HZ;
 	weir_sweep_init(wn);
@@ -134,6 +136,7 @@ static void __net_exit net_exit(struct net *net)
 
 	weir_sysctl_exit(wn);
 	weir_shortcut_exit(wn);
+	weir_lines_exit(wn);
 	weir_sweep_all(wn);
 	weir_pin_exit(wn);
 	mutex_lock(&wn->lock);

@@ -29,6 +29,7 @@
 #include "packet.h"
 #include "reject.h"
 #include "session.h"
+#include "stack.h"
 #include "stay.h"
 
 /* What we remember of a flow, in the private area of the helper extension that
@@ -127,7 +128,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 			 struct nf_conn *ct, enum weir_why why)
 {
 	struct weir_binding *binding;
-	struct weir_choice choice;
+	struct weir_choice choice WEIR_UNINIT;
 	struct weir_tuple tuple;
 	struct weir_match match;
 	struct weir_dest *dest;
@@ -167,7 +168,7 @@ unsigned int weir_select(struct weir_net *wn, const struct weir_config *cfg,
 		weir_nat_remember_syn(ct, skb, tuple.family);
 		syn = &isn;
 	}
-	weir_choose_settle(wn, match.service, &tuple, &choice, syn);
+	weir_choose_settle(wn, match.service, &choice, syn);
 	weir_choose_count(match.service, &choice, skb->len, why);
 	return NF_ACCEPT;
 }
@@ -388,24 +389,35 @@ static bool needs_source(struct net *net, const struct sk_buff *skb,
 	return READ_ONCE(binding->hairpin) && bypasses(net, skb, orig, out);
 }
 
+static unsigned int translate_source(struct weir_net *wn, struct sk_buff *skb,
+				     const struct nf_hook_state *state,
+				     struct nf_conn *ct, const struct weir_dest *dest)
+{
+	struct nf_nat_range2 range = {
+		.flags = NF_NAT_RANGE_MAP_IPS,
+	};
+
+	if (!source_address(wn->net, dest, state->out, &range.min_addr))
+		return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
+	range.max_addr = range.min_addr;
+	if (nf_nat_setup_info(ct, &range, NF_NAT_MANIP_SRC) != NF_ACCEPT)
+		return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
+	return NF_ACCEPT;
+}
+
 unsigned int weir_hairpin(struct weir_net *wn, struct sk_buff *skb,
 			  const struct nf_hook_state *state, struct nf_conn *ct)
 {
 	struct weir_binding *binding = weir_binding_of(ct);
 	struct weir_dest *dest = binding ? rcu_dereference(binding->dest) : NULL;
-	struct nf_nat_range2 range = {
-		.flags = NF_NAT_RANGE_MAP_IPS,
-	};
+	unsigned int verdict = NF_ACCEPT;
 
 	if (!dest)
 		return NF_ACCEPT;
-	if (needs_source(wn->net, skb, ct, binding, state->out)) {
-		if (!source_address(wn->net, dest, state->out, &range.min_addr))
-			return weir_drop(wn, WEIR_R_HAIRPIN_ADDRESS, skb, state);
-		range.max_addr = range.min_addr;
-		if (nf_nat_setup_info(ct, &range, NF_NAT_MANIP_SRC) != NF_ACCEPT)
-			return weir_drop(wn, WEIR_R_NO_BINDING, skb, state);
-	}
+	if (unlikely(needs_source(wn->net, skb, ct, binding, state->out)))
+		verdict = translate_source(wn, skb, state, ct, dest);
+	if (verdict != NF_ACCEPT)
+		return verdict;
 	if (clashes(ct))
 		return weir_drop(wn, WEIR_R_TUPLE_CLASH, skb, state);
 	return NF_ACCEPT;

@@ -20,6 +20,7 @@ struct ctl_table;
 struct ctl_table_header;
 struct weir_config;
 struct weir_draft;
+struct weir_lines;
 struct weir_reasons;
 struct weir_shortcuts;
 struct weir_track;
@@ -32,6 +33,7 @@ struct weir_net {
 	struct weir_track __rcu *track;		/* NULL until the first hook */
 	u32 max_sessions;			/* net.weir.max_sessions */
 	struct weir_shortcuts __rcu *shortcuts;	/* NULL until fast_path is on, and nat mode in use */
+	struct weir_lines __rcu *lines;		/* the same of direct mode */
 	bool fast_path;				/* net.weir.fast_path */
 	int log_drops;				/* net.weir.log_drops */
 	struct ratelimit_state rejects;

@@ -22,9 +22,10 @@
 void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 		       struct weir_tuple *to)
 {
-	memset(to, 0, sizeof(*to));
-	to->family = from->src.l3num;
-	to->proto = from->dst.protonum;
+	*to = (struct weir_tuple) {
+		.family = from->src.l3num,
+		.proto = from->dst.protonum,
+	};
 	if (to->family == AF_INET) {
 		to->src.ip = from->src.u3.ip;
 		to->dst.ip = from->dst.u3.ip;
@@ -113,15 +114,6 @@ bool weir_packet_seq(const struct sk_buff *skb, u8 family, __be32 *seq)
 	return true;
 }
 
-static bool is_rst(const struct sk_buff *skb, int offset)
-{
-	const struct tcphdr *tcp;
-	struct tcphdr buf;
-
-	tcp = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	return !tcp || tcp->rst;
-}
-
 static bool parse_icmp(const struct sk_buff *skb, struct net *net,
 		       const struct nf_conntrack_tuple *outer, int offset,
 		       struct weir_packet *packet)
@@ -142,15 +134,79 @@ static bool parse_icmp(const struct sk_buff *skb, struct net *net,
 	return true;
 }
 
-bool weir_packet_parse(const struct sk_buff *skb,
-		       const struct nf_hook_state *state,
-		       struct weir_packet *packet)
+/* Where the payload is, of TCP or UDP right behind the IP header; 0 for anything else. */
+static int usual_offset(const struct sk_buff *skb, u8 family)
+{
+	int start = skb_network_offset(skb);
+	u8 proto;
+
+	if (family == AF_INET) {
+		if (ip_hdr(skb)->frag_off & htons(IP_OFFSET))
+			return 0;
+		proto = ip_hdr(skb)->protocol;
+		start += ip_hdrlen(skb);
+	} else {
+		proto = ipv6_hdr(skb)->nexthdr;
+		start += sizeof(struct ipv6hdr);
+	}
+	return proto == IPPROTO_TCP || proto == IPPROTO_UDP ? start : 0;
+}
+
+void weir_packet_addresses(const struct sk_buff *skb, u8 family,
+			   struct weir_tuple *tuple)
+{
+	*tuple = (struct weir_tuple) {
+		.family = family,
+	};
+	if (family == AF_INET) {
+		tuple->src.ip = ip_hdr(skb)->saddr;
+		tuple->dst.ip = ip_hdr(skb)->daddr;
+		tuple->proto = ip_hdr(skb)->protocol;
+	} else {
+		memcpy(&tuple->src, &ipv6_hdr(skb)->saddr, sizeof(tuple->src));
+		memcpy(&tuple->dst, &ipv6_hdr(skb)->daddr, sizeof(tuple->dst));
+		tuple->proto = ipv6_hdr(skb)->nexthdr;
+	}
+}
+
+/* One without all of its header opens nothing, and is answered as a RST is: by nobody. */
+static void parse_flags(const struct sk_buff *skb, int offset, struct weir_packet *packet)
+{
+	const struct tcphdr *tcp;
+	struct tcphdr buf;
+
+	tcp = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	packet->opens = tcp && tcp->syn && !tcp->ack && !tcp->rst;
+	packet->tcp_rst = !tcp || tcp->rst;
+}
+
+/* TCP or UDP at @offset. Two ports are all that conntrack asks for, too. */
+static bool parse_usual(const struct sk_buff *skb, u8 family, int offset,
+			struct weir_packet *packet)
+{
+	const __be16 *ports;
+	__be16 buf[2];
+
+	ports = skb_header_pointer(skb, offset, sizeof(buf), buf);
+	if (!ports)
+		return false;
+	weir_packet_addresses(skb, family, &packet->tuple);
+	packet->tuple.sport = ports[0];
+	packet->tuple.dport = ports[1];
+	if (packet->tuple.proto == IPPROTO_TCP)
+		parse_flags(skb, offset, packet);
+	else
+		packet->opens = true;
+	return true;
+}
+
+static bool parse_other(const struct sk_buff *skb, const struct nf_hook_state *state,
+			struct weir_packet *packet)
 {
 	struct nf_conntrack_tuple tuple;
 	u8 family = state->pf;
 	int offset;
 
-	memset(packet, 0, sizeof(*packet));
 	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), family, state->net,
 			       &tuple))
 		return false;
@@ -161,7 +217,7 @@ bool weir_packet_parse(const struct sk_buff *skb,
 	packet->opens = weir_packet_opens(skb, family, packet->tuple.proto);
 	switch (packet->tuple.proto) {
 	case IPPROTO_TCP:
-		packet->tcp_rst = is_rst(skb, offset);
+		parse_flags(skb, offset, packet);
 		return true;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
@@ -169,6 +225,21 @@ bool weir_packet_parse(const struct sk_buff *skb,
 	default:
 		return true;
 	}
+}
+
+bool weir_packet_parse(const struct sk_buff *skb,
+		       const struct nf_hook_state *state,
+		       struct weir_packet *packet)
+{
+	int offset = usual_offset(skb, state->pf);
+
+	packet->icmp_error = false;
+	packet->opens = false;
+	packet->tcp_rst = false;
+	packet->ndp = false;
+	if (likely(offset))
+		return parse_usual(skb, state->pf, offset, packet);
+	return parse_other(skb, state, packet);
 }
 
 bool weir_packet_fragmented(const struct sk_buff *skb, u8 family)

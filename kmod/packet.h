@@ -19,8 +19,8 @@
 struct weir_packet {
 	struct weir_tuple tuple;
 	bool icmp_error;
-	struct weir_tuple inner;	/* of an ICMP error: the packet that it is
-					 * about, as that one was sent
+	struct weir_tuple inner;	/* written of an ICMP error: the packet that
+					 * it is about, as that one was sent
 					 */
 	bool opens;			/* TCP SYN without ACK, SCTP INIT */
 	bool tcp_rst;
@@ -36,10 +36,17 @@ void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 		       struct weir_tuple *to);
 
 /**
+ * weir_packet_addresses() - what the IP header says
+ * @tuple: written whole: addresses, and the protocol right behind that header
+ */
+void weir_packet_addresses(const struct sk_buff *skb, u8 family,
+			   struct weir_tuple *tuple);
+
+/**
  * weir_packet_parse() - read what decides about a packet without an entry
  * @skb: at its network header, reassembled; trusts no length in it
  * @state: of the hook
- * @packet: written whole
+ * @packet: written whole, but for @packet->inner
  *
  * RCU read lock, softirq. Return: false if it is too short to be judged.
  */

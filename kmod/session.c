@@ -3,7 +3,6 @@
  * session - which backend a tracking entry names, and whether it still may
  */
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -17,11 +16,6 @@
 #include "stats.h"
 #include "stay.h"
 #include "track.h"
-
-u32 weir_seconds(void)
-{
-	return div_u64(get_jiffies_64(), HZ);
-}
 
 int weir_session_init(struct weir_net *wn)
 {
@@ -93,14 +87,16 @@ weir_session_backend(const struct weir_service *svc,
 
 bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
 		       const struct weir_tuple *tuple, unsigned int fields,
-		       struct weir_session *session, u32 *at)
+		       struct weir_track_ref *ref, struct weir_session *session,
+		       u32 *at)
 {
 	struct weir_track *track = rcu_dereference(wn->track);
-	struct weir_track_key key;
 
-	weir_track_key(&key, tuple, svc->owner->id, fields);
-	return track && weir_track_find(track, &key, svc->opt.idle_timeout,
-					weir_seconds(), session, at);
+	if (!track)
+		return false;
+	weir_track_refer(track, tuple, svc->owner->id, fields, ref);
+	return weir_track_find(track, ref, svc->opt.idle_timeout, weir_seconds(),
+			       session, at);
 }
 
 void weir_session_touch(struct weir_net *wn, const struct weir_service *svc,
@@ -138,11 +134,12 @@ bool weir_session_usable(const struct weir_config *cfg,
 }
 
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
-			 const struct weir_tuple *tuple, unsigned int fields,
+			 const struct weir_track_ref *ref,
 			 const struct weir_backend *be, const __be32 *isn)
 {
 	struct weir_track *track = rcu_dereference(wn->track);
 	struct weir_session session = {
+		.key = ref->key,
 		.dest = be->dest->id,
 		.hint = be - svc->backends,
 		.idle = svc->opt.idle_timeout,
@@ -153,9 +150,16 @@ void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
 
 	if (!track)
 		return;
-	weir_track_key(&session.key, tuple, svc->owner->id, fields);
-	if (weir_track_put(track, &session, session.used))
+	if (weir_track_put(track, &session, ref->hash, session.used))
 		weir_count(wn, WEIR_R_SESSION_EVICTED);
+}
+
+/* Its deadline is over, and nobody has taken it out yet. */
+static bool has_drained(const struct weir_backend *be)
+{
+	const struct weir_binding *binding = be->dest->bindings[WEIR_CLASS_OTHER];
+
+	return weir_binding_has_drained(binding, smp_load_acquire(&binding->state));
 }
 
 bool weir_session_view(const struct weir_config *cfg,
@@ -169,7 +173,7 @@ bool weir_session_view(const struct weir_config *cfg,
 	/* The copy may be from the next second. */
 	u32 unused = max_t(s32, weir_seconds() - session->used, 0);
 
-	if (!be)
+	if (!be || has_drained(be))
 		return false;
 	view->service = svc->name;
 	view->family = session->key.family;

@@ -10,6 +10,8 @@
 #ifndef WEIR_SESSION_H
 #define WEIR_SESSION_H
 
+#include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/types.h>
 
 #include "tuple.h"
@@ -22,11 +24,15 @@ struct weir_flow_filter;
 struct weir_net;
 struct weir_service;
 struct weir_session;
+struct weir_track_ref;
 
 /**
  * weir_seconds() - the clock of sessions
  */
-u32 weir_seconds(void);
+static inline u32 weir_seconds(void)
+{
+	return div_u64(get_jiffies_64(), HZ);
+}
 
 /**
  * weir_session_init() - allocate the table of a namespace, once
@@ -65,13 +71,15 @@ weir_session_backend(const struct weir_service *svc,
 /**
  * weir_session_find() - the live session of a packet
  * @fields: from weir_session_fields(), not 0
+ * @ref: written if there may be one at all; for weir_session_record()
  * @session: a copy is written
  * @at: written, for weir_session_touch()
  * RCU read lock. Return: false if there is none.
  */
 bool weir_session_find(struct weir_net *wn, const struct weir_service *svc,
 		       const struct weir_tuple *tuple, unsigned int fields,
-		       struct weir_session *session, u32 *at);
+		       struct weir_track_ref *ref, struct weir_session *session,
+		       u32 *at);
 
 /**
  * weir_session_touch() - an incoming packet of the session
@@ -103,12 +111,13 @@ bool weir_session_usable(const struct weir_config *cfg,
 
 /**
  * weir_session_record() - the session of a packet is with @be from now on
+ * @ref: of weir_session_find(), which found none, or one to write over
  * @isn: sequence number, if the packet is a SYN; else NULL
  *
  * Bottom halves off, RCU read lock.
  */
 void weir_session_record(struct weir_net *wn, const struct weir_service *svc,
-			 const struct weir_tuple *tuple, unsigned int fields,
+			 const struct weir_track_ref *ref,
 			 const struct weir_backend *be, const __be32 *isn);
 
 /* A session as a reader sees it. */
@@ -125,8 +134,8 @@ struct weir_session_view {
 
 /**
  * weir_session_view() - describe a session
- * RCU read lock. Return: false if its service or backend is gone: then it is
- * none any more.
+ * RCU read lock. Return: false if its service or backend is gone, or has drained: then it
+ * is none any more.
  */
 bool weir_session_view(const struct weir_config *cfg,
 		       const struct weir_session *session,

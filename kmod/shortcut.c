@@ -67,14 +67,14 @@ static void give_up(struct weir_shortcut_set *set, int way)
 {
 	struct weir_shortcut *place = &set->ways[way];
 
-	WRITE_ONCE(set->tags[way], 0);
+	weir_lanes_write(&set->tags, way, 0);
 	WRITE_ONCE(place->ct, NULL);
 	place->age = 1;
 	dst_release(place->dst);
 }
 
 /* Set locked. The place to write to, or NULL. */
-static struct weir_shortcut *find_place(struct weir_shortcut_set *set, u32 tag,
+static struct weir_shortcut *find_place(struct weir_shortcut_set *set, u16 tag,
 					const struct nf_conn *ct, int *at)
 {
 	struct weir_shortcut *place = NULL;
@@ -84,7 +84,7 @@ static struct weir_shortcut *find_place(struct weir_shortcut_set *set, u32 tag,
 		if (!set->ways[way].held) {
 			place = &set->ways[way];
 			*at = way;
-		} else if (set->tags[way] == tag && set->ways[way].ct == ct) {
+		} else if (weir_lanes_read(&set->tags, way) == tag && set->ways[way].ct == ct) {
 			/* It came the long way all the same: a route that does not
 			 * hold any more, or another way in.
 			 */
@@ -95,13 +95,13 @@ static struct weir_shortcut *find_place(struct weir_shortcut_set *set, u32 tag,
 }
 
 /* Does what is known of the flow say all that there is to say? */
-static bool is_same(const struct weir_shortcut_set *set, u32 tag,
+static bool is_same(const struct weir_shortcut_set *set, u16 tag,
 		    const struct nf_conn *ct, u32 iif, const struct dst_entry *dst)
 {
 	int way;
 
 	for (way = 0; way < WEIR_SHORTCUT_WAYS; way++)
-		if (READ_ONCE(set->tags[way]) == tag &&
+		if (weir_lanes_read(&set->tags, way) == tag &&
 		    READ_ONCE(set->ways[way].ct) == ct &&
 		    set->ways[way].iif == iif && set->ways[way].dst == dst)
 			return true;
@@ -112,7 +112,7 @@ void weir_shortcut_add(struct weir_shortcuts *table, u32 hash, struct nf_conn *c
 		       u8 dir, u32 iif, struct dst_entry *dst)
 {
 	struct weir_shortcut_set *set = weir_shortcut_set(table, hash);
-	u32 tag = weir_shortcut_tag(hash);
+	u16 tag = weir_shortcut_tag(hash);
 	struct weir_shortcut *place;
 	int way;
 
@@ -133,7 +133,7 @@ void weir_shortcut_add(struct weir_shortcuts *table, u32 hash, struct nf_conn *c
 		place->age = 0;
 		/* Whoever sees the entry sees the rest. */
 		smp_store_release(&place->ct, ct);
-		WRITE_ONCE(set->tags[way], tag);
+		weir_lanes_write(&set->tags, way, tag);
 	}
 	spin_unlock(&set->lock);
 	if (!delayed_work_pending(&table->work))

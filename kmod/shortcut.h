@@ -22,6 +22,8 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "lanes.h"
+
 struct dst_entry;
 struct nf_conn;
 struct weir_net;
@@ -40,7 +42,7 @@ struct weir_shortcut {
 
 struct weir_shortcut_set {
 	spinlock_t lock;			/* of writers */
-	u32 tags[WEIR_SHORTCUT_WAYS];		/* 0: none */
+	struct weir_lanes tags;
 	struct weir_shortcut ways[WEIR_SHORTCUT_WAYS];
 } ____cacheline_aligned;
 
@@ -53,16 +55,16 @@ struct weir_shortcuts {
 	struct weir_shortcut_set *sets;
 };
 
-/* Which of the ways have this hash; more than one is rare. */
-static inline u32 weir_shortcut_tag(u32 hash)
+/* Which of the ways have this hash: its bits that say nothing of the set. */
+static inline u16 weir_shortcut_tag(u32 hash)
 {
-	return hash | 1;
+	return hash >> 16 | 1;
 }
 
 static inline struct weir_shortcut_set *
 weir_shortcut_set(const struct weir_shortcuts *table, u32 hash)
 {
-	return &table->sets[hash >> 1 & table->mask];
+	return &table->sets[hash & table->mask];
 }
 
 /**

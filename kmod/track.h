@@ -21,7 +21,7 @@
 #define WEIR_SESSIONS_DEFAULT	65536
 #define WEIR_SESSIONS_MAX	(1 << 24)
 
-/* Unused fields are zero, so that keys compare as bytes. */
+/* Unused fields are zero, so that keys compare as words: they start at a multiple of 8. */
 struct weir_track_key {
 	struct weir_addr src, dst;
 	u32 owner;		/* id of the service's run-time half */
@@ -42,6 +42,12 @@ struct weir_session {
 	u8 opening;		/* a SYN came, and nothing since: */
 	__be32 isn;		/* its sequence number */
 } __aligned(64);
+
+/* A key, and the hash by which every table of a namespace has it. */
+struct weir_track_ref {
+	struct weir_track_key key;
+	u64 hash;
+};
 
 struct weir_track_set;
 
@@ -64,7 +70,7 @@ struct weir_track *weir_track_new(u32 size);
 void weir_track_free(struct weir_track *track);
 
 /**
- * weir_track_copy() - take over the sessions of another table
+ * weir_track_copy() - take over the sessions of another table, and its way to hash
  * @to: not in use yet
  * @now: second
  *
@@ -73,12 +79,13 @@ void weir_track_free(struct weir_track *track);
 void weir_track_copy(struct weir_track *to, struct weir_track *from, u32 now);
 
 /**
- * weir_track_key() - the key of a packet
+ * weir_track_refer() - the key of a packet, hashed
+ * @ref: written whole
  * @owner: id of the service
  * @fields: 1, 2, 3 or 5
  */
-void weir_track_key(struct weir_track_key *key, const struct weir_tuple *tuple,
-		    u32 owner, unsigned int fields);
+void weir_track_refer(const struct weir_track *track, const struct weir_tuple *tuple,
+		      u32 owner, unsigned int fields, struct weir_track_ref *ref);
 
 /**
  * weir_track_find() - the session of a key
@@ -89,7 +96,7 @@ void weir_track_key(struct weir_track_key *key, const struct weir_tuple *tuple,
  *
  * RCU read lock; any context. Return: false if there is none, or it is too old.
  */
-bool weir_track_find(struct weir_track *track, const struct weir_track_key *key,
+bool weir_track_find(struct weir_track *track, const struct weir_track_ref *ref,
 		     u32 idle, u32 now, struct weir_session *session, u32 *at);
 
 /**
@@ -110,14 +117,27 @@ void weir_track_touch(struct weir_track *track, u32 at, u16 hint, u32 idle,
 		      u32 now, bool confirm);
 
 /**
+ * weir_track_renew() - an incoming packet of a session of which one knows where it is
+ * @at: where it was found before, of this table or of one that had its place
+ * @key: it has to have this key, and
+ * @dest: lead there
+ *
+ * RCU read lock. Return: false if there is no such session, it is too old, or has not
+ * seen two packets since it began.
+ */
+bool weir_track_renew(struct weir_track *track, u32 at, const struct weir_track_key *key,
+		      u32 dest, u32 now);
+
+/**
  * weir_track_put() - write a session, in the place of its predecessor if any
  * @session: all of it is read; @used is the second of the packet
+ * @hash: of its key, of weir_track_refer()
  *
  * Bottom halves off, RCU read lock. Return: true if a session that was still in
  * use had to give way.
  */
 bool weir_track_put(struct weir_track *track, const struct weir_session *session,
-		    u32 now);
+		    u64 hash, u32 now);
 
 /**
  * weir_track_drop() - remove a session

@@ -11,6 +11,7 @@
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
@@ -28,6 +29,7 @@
 #include "compat/gso.h"
 #include "dest.h"
 #include "netns.h"
+#include "packet.h"
 #include "shortcut.h"
 #include "stats.h"
 #include "transmit.h"
@@ -134,8 +136,7 @@ u32 weir_transmit_cookie(const struct dst_entry *dst)
 	       rt6_get_cookie((const struct rt6_info *)dst);
 }
 
-/* Return: a route for as long as the RCU read lock is held, or NULL. */
-static struct dst_entry *known_route(const struct weir_dest *dest)
+struct dst_entry *weir_transmit_route(const struct weir_dest *dest)
 {
 	struct dst_entry *dst = rcu_dereference(dest->route);
 	u32 cookie = READ_ONCE(dest->route_cookie);
@@ -150,7 +151,7 @@ static struct dst_entry *known_route(const struct weir_dest *dest)
 static bool set_route(struct weir_net *wn, struct sk_buff *skb,
 		      struct weir_dest *dest, int vrf)
 {
-	struct dst_entry *dst = vrf ? NULL : known_route(dest);
+	struct dst_entry *dst = vrf ? NULL : weir_transmit_route(dest);
 
 	if (dst) {
 		skb_dst_drop(skb);
@@ -213,11 +214,22 @@ static bool make_room(struct sk_buff *skb, const struct dst_entry *dst)
 	return !skb_cow(skb, LL_RESERVED_SPACE(dst->dev) + dst->header_len);
 }
 
-/* Longer than @mtu: will nobody cut it before it is sent? */
+static unsigned int mtu_of(const struct dst_entry *dst, u8 pf)
+{
+	return pf == NFPROTO_IPV4 ? ip_dst_mtu_maybe_forward(dst, true) :
+				    max(dst_mtu(dst), (u32)IPV6_MIN_MTU);
+}
+
+static bool fits(const struct sk_buff *skb, unsigned int mtu)
+{
+	return skb->len <= mtu ||
+	       (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+}
+
+/* Does it not fit, and may nobody cut it? */
 static bool cannot_be_cut(const struct sk_buff *skb, unsigned int mtu)
 {
-	return !skb->ignore_df &&
-	       !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+	return !skb->ignore_df && !fits(skb, mtu);
 }
 
 static bool too_big4(const struct sk_buff *skb, unsigned int mtu)
@@ -239,7 +251,7 @@ static unsigned int check4(struct weir_net *wn, struct sk_buff *skb,
 	}
 	if (!xfrm4_route_forward(skb))
 		return weir_drop(wn, WEIR_R_POLICY, skb, state);
-	mtu = ip_dst_mtu_maybe_forward(skb_dst(skb), true);
+	mtu = mtu_of(skb_dst(skb), state->pf);
 	if (too_big4(skb, mtu)) {
 		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, htonl(mtu));
 		return weir_drop(wn, WEIR_R_TOO_BIG, skb, state);
@@ -267,7 +279,7 @@ static unsigned int check6(struct weir_net *wn, struct sk_buff *skb,
 	}
 	if (!xfrm6_route_forward(skb))
 		return weir_drop(wn, WEIR_R_POLICY, skb, state);
-	mtu = max(dst_mtu(skb_dst(skb)), (u32)IPV6_MIN_MTU);
+	mtu = mtu_of(skb_dst(skb), state->pf);
 	if (too_big6(skb, mtu)) {
 		icmpv6_send(skb, ICMPV6_PKT_TOOBIG, 0, mtu);
 		return weir_drop(wn, WEIR_R_TOO_BIG, skb, state);
@@ -291,30 +303,214 @@ static bool policy_allows(struct sk_buff *skb, u8 family)
 				   xfrm6_policy_check(NULL, XFRM_POLICY_FWD, skb);
 }
 
-static void finish4(struct net *net, struct sk_buff *skb)
+static bool has_policies(const struct net *net, const struct sk_buff *skb)
+{
+#ifdef CONFIG_XFRM
+	if (secpath_exists(skb) || net->xfrm.policy_count[XFRM_POLICY_OUT] ||
+	    net->xfrm.policy_count[XFRM_POLICY_FWD] ||
+	    net->xfrm.policy_default[XFRM_POLICY_FWD] == XFRM_USERPOLICY_BLOCK ||
+	    net->xfrm.policy_default[XFRM_POLICY_OUT] == XFRM_USERPOLICY_BLOCK)
+		return true;
+#endif
+	return false;
+}
+
+/* Nothing but a neighbour stands between the packet and its link. */
+static bool is_simple(const struct dst_entry *dst)
+{
+	return !dst_xfrm(dst) && !dst->lwtstate && !netif_is_l3_master(dst->dev);
+}
+
+bool weir_transmit_is_easy(const struct weir_net *wn, const struct sk_buff *skb,
+			   const struct nf_hook_state *state,
+			   const struct dst_entry *dst)
+{
+	bool v4 = state->pf == NFPROTO_IPV4;
+
+	return fits(skb, mtu_of(dst, state->pf)) && is_simple(dst) && !skb_get_nfct(skb) &&
+	       skb_headroom(skb) >= LL_RESERVED_SPACE(dst->dev) &&
+	       !has_policies(wn->net, skb) && !skb_warn_if_lro(skb) &&
+	       weir_transmit_forwards(wn->net, state->in, v4 ? AF_INET : AF_INET6);
+}
+
+static void step4(struct net *net, struct sk_buff *skb)
 {
 	ip_decrease_ttl(ip_hdr(skb));
-	IPCB(skb)->flags |= IPSKB_FORWARDED;
 	if (READ_ONCE(net->ipv4.sysctl_ip_fwd_update_priority))
 		skb->priority = rt_tos2priority(ip_hdr(skb)->tos);
 	IP_INC_STATS(net, IPSTATS_MIB_OUTFORWDATAGRAMS);
 }
 
-static void finish6(struct net *net, struct sk_buff *skb)
+void weir_transmit_step(struct net *net, struct sk_buff *skb,
+			struct dst_entry *dst)
 {
+	if (skb->protocol == htons(ETH_P_IP)) {
+		step4(net, skb);
+		return;
+	}
 	ipv6_hdr(skb)->hop_limit--;
-	IP6CB(skb)->flags |= IP6SKB_FORWARDED;
-	IP6_INC_STATS(net, ip6_dst_idev(skb_dst(skb)),
-		      IPSTATS_MIB_OUTFORWDATAGRAMS);
+	IP6_INC_STATS(net, ip6_dst_idev(dst), IPSTATS_MIB_OUTFORWDATAGRAMS);
+}
+
+static struct neighbour *neighbour4(struct sk_buff *skb, struct dst_entry *dst,
+				    bool *v6)
+{
+	return ip_neigh_for_gw((struct rtable *)dst, skb, v6);
+}
+
+static struct neighbour *neighbour6(struct sk_buff *skb, struct dst_entry *dst)
+{
+	const struct in6_addr *hop = rt6_nexthop((struct rt6_info *)dst,
+						 &ipv6_hdr(skb)->daddr);
+	struct neighbour *neigh = __ipv6_neigh_lookup_noref(dst->dev, hop);
+
+	return neigh ?: __neigh_create(&nd_tbl, hop, dst->dev, false);
+}
+
+static void hand_over(struct sk_buff *skb, struct dst_entry *dst)
+{
+	struct neighbour *neigh;
+	bool v6 = false;
+
+	neigh = dst->ops->family == AF_INET ? neighbour4(skb, dst, &v6) :
+					      neighbour6(skb, dst);
+	if (IS_ERR(neigh))
+		kfree_skb(skb);
+	else
+		neigh_output(neigh, skb, v6);
+}
+
+void weir_transmit_hand_over(struct sk_buff *skb, struct dst_entry *dst)
+{
+	skb_forward_csum(skb);
+	skb_clear_tstamp(skb);
+	skb_dst_drop(skb);
+	skb_dst_set_noref(skb, dst);
+	skb->dev = dst->dev;
+	hand_over(skb, dst);
+}
+
+/* Behind POSTROUTING. What came in pieces leaves in pieces of that size; whatever has
+ * become of a packet there that cannot just go is the kernel's to cut or to route anew.
+ */
+static int finish(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct dst_entry *dst = skb_dst(skb);
+	bool v4 = skb->protocol == htons(ETH_P_IP);
+
+	if (likely(is_simple(dst) &&
+		   fits(skb, mtu_of(dst, v4 ? NFPROTO_IPV4 : NFPROTO_IPV6)) &&
+		   !weir_packet_fragmented(skb, v4 ? AF_INET : AF_INET6))) {
+		hand_over(skb, dst);
+		return 0;
+	}
+	if (v4)
+		IPCB(skb)->flags |= IPSKB_REROUTED;
+	else
+		IP6CB(skb)->flags |= IP6SKB_REROUTED;
+	return dst_output(net, sk, skb);
+}
+
+static const struct nf_hook_entries *hooks_at(const struct net *net, u8 pf,
+					      unsigned int hook)
+{
+	struct nf_hook_entries __rcu * const *hooks =
+		pf == NFPROTO_IPV4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
+
+	return rcu_dereference(hooks[hook]);
+}
+
+/* Does somebody want to see it at POSTROUTING? A security module that has a hook there and
+ * none at FORWARD, as AppArmor does in every namespace, asks for the mark of a packet and
+ * lets those without one pass.
+ */
+static bool is_awaited(const struct net *net, const struct sk_buff *skb, u8 pf)
+{
+	const struct nf_hook_entries *hooks = hooks_at(net, pf, NF_INET_POST_ROUTING);
+
+	if (!hooks)
+		return false;
+#ifdef CONFIG_NETWORK_SECMARK
+	if (skb->secmark)
+		return true;
+#endif
+	return hooks->num_hook_entries > 1 || hooks_at(net, pf, NF_INET_FORWARD) ||
+	       nf_hook_entries_get_hook_ops(hooks)[0]->priority !=
+	       NF_IP_PRI_SELINUX_FIRST;
+}
+
+/* A queue for user space that holds a packet at FORWARD has the kernel go on with it, one
+ * at POSTROUTING has us: both come from PREROUTING, see weir_direct_disable().
+ */
+static void send(struct net *net, struct sk_buff *skb, u8 pf, bool easy)
+{
+	struct dst_entry *dst = skb_dst(skb);
+	struct net_device *in = skb->dev;
+
+	skb_forward_csum(skb);
+	skb_clear_tstamp(skb);
+	if (easy && !hooks_at(net, pf, NF_INET_FORWARD) && !is_awaited(net, skb, pf)) {
+		skb->dev = dst->dev;
+		hand_over(skb, dst);
+		return;
+	}
+	if (pf == NFPROTO_IPV4)
+		IPCB(skb)->flags |= IPSKB_FORWARDED;
+	else
+		IP6CB(skb)->flags |= IP6SKB_FORWARDED;
+	nf_reset_ct(skb);
+	nf_ct_set(skb, NULL, IP_CT_UNTRACKED);
+	if (hooks_at(net, pf, NF_INET_FORWARD) &&
+	    nf_hook(pf, NF_INET_FORWARD, net, NULL, skb, in, dst->dev, okfn) != 1)
+		return;
+	if (!is_simple(skb_dst(skb))) {
+		dst_output(net, NULL, skb);
+		return;
+	}
+	skb->dev = skb_dst(skb)->dev;
+	if (is_awaited(net, skb, pf) &&
+	    nf_hook(pf, NF_INET_POST_ROUTING, net, NULL, skb, in, skb->dev, finish) != 1)
+		return;
+	finish(net, NULL, skb);
+}
+
+/* It has hops left, and did not come in pieces. */
+static bool is_usual(const struct sk_buff *skb, u8 pf)
+{
+	if (pf == NFPROTO_IPV4)
+		return ip_hdr(skb)->ttl > 1 && !IPCB(skb)->frag_max_size;
+	return ipv6_hdr(skb)->hop_limit > 1 && !IP6CB(skb)->frag_max_size;
+}
+
+/* Are the first @len bytes nobody else's? */
+static bool is_writable(struct sk_buff *skb, unsigned int len)
+{
+	return !skb_cloned(skb) || !skb_ensure_writable(skb, len);
+}
+
+bool weir_transmit_by(struct weir_net *wn, struct sk_buff *skb,
+		      const struct nf_hook_state *state, struct dst_entry *dst)
+{
+	if (!is_usual(skb, state->pf) || netif_is_l3_slave(state->in) ||
+	    !weir_transmit_is_easy(wn, skb, state, dst) ||
+	    !is_writable(skb, skb_network_header_len(skb)))
+		return false;
+	skb_dst_drop(skb);
+	skb_dst_set_noref(skb, dst);
+	weir_transmit_step(wn->net, skb, dst);
+	send(wn->net, skb, state->pf, true);
+	return true;
 }
 
 unsigned int weir_transmit(struct weir_net *wn, struct sk_buff *skb,
 			   const struct nf_hook_state *state,
 			   struct weir_dest *dest)
 {
-	struct dst_entry *dst;
+	struct dst_entry *dst = weir_transmit_route(dest);
 	unsigned int verdict;
 
+	if (dst && weir_transmit_by(wn, skb, state, dst))
+		return NF_STOLEN;
 	if (!weir_transmit_forwards(wn->net, state->in, dest->family) || skb_warn_if_lro(skb))
 		return weir_drop(wn, WEIR_R_NOT_FORWARDING, skb, state);
 	if (!policy_allows(skb, dest->family))
@@ -330,16 +526,8 @@ unsigned int weir_transmit(struct weir_net *wn, struct sk_buff *skb,
 	dst = skb_dst(skb);
 	if (!make_room(skb, dst))
 		return weir_drop(wn, WEIR_R_NO_MEMORY, skb, state);
-	if (dest->family == AF_INET)
-		finish4(wn->net, skb);
-	else
-		finish6(wn->net, skb);
-	skb_forward_csum(skb);
-	skb_clear_tstamp(skb);
-	nf_reset_ct(skb);
-	nf_ct_set(skb, NULL, IP_CT_UNTRACKED);
-	NF_HOOK(state->pf, NF_INET_FORWARD, wn->net, NULL, skb, skb->dev,
-		dst->dev, okfn);
+	weir_transmit_step(wn->net, skb, dst);
+	send(wn->net, skb, state->pf, false);
 	return NF_STOLEN;
 }
 

@@ -31,6 +31,15 @@ unsigned int weir_transmit(struct weir_net *wn, struct sk_buff *skb,
 			   struct weir_dest *dest);
 
 /**
+ * weir_transmit_by() - the same, for most packets, if the way is known
+ * @dst: of weir_transmit_route()
+ *
+ * Return: false, and nothing has happened, if it takes weir_transmit().
+ */
+bool weir_transmit_by(struct weir_net *wn, struct sk_buff *skb,
+		      const struct nf_hook_state *state, struct dst_entry *dst);
+
+/**
  * weir_transmit_local() - a packet of this router's own: give it the way to @dest
  * @skb: at OUTPUT
  *
@@ -46,6 +55,38 @@ unsigned int weir_transmit_local(struct weir_net *wn, struct sk_buff *skb,
  * For IPv6 one switch says it for all. RCU read lock.
  */
 bool weir_transmit_forwards(struct net *net, const struct net_device *in, u8 family);
+
+/**
+ * weir_transmit_route() - the way to @dest that is known, outside of VRFs
+ * Return: a route for as long as the RCU read lock is held, or NULL.
+ */
+struct dst_entry *weir_transmit_route(const struct weir_dest *dest);
+
+/**
+ * weir_transmit_is_easy() - can a packet go by @dst with nobody else asked?
+ * @skb: at PREROUTING, whole
+ *
+ * Forwarding is on, nothing but a neighbour is behind the route, there is no IPsec policy,
+ * the packet fits, and nothing is known of it that others would want to see. RCU read lock.
+ */
+bool weir_transmit_is_easy(const struct weir_net *wn, const struct sk_buff *skb,
+			   const struct nf_hook_state *state,
+			   const struct dst_entry *dst);
+
+/**
+ * weir_transmit_step() - one hop less, and counted as forwarded
+ * @skb: its IP header is writable
+ * @dst: its route
+ */
+void weir_transmit_step(struct net *net, struct sk_buff *skb,
+			struct dst_entry *dst);
+
+/**
+ * weir_transmit_hand_over() - give a packet to the neighbour that a route leads to
+ * @skb: it fits, and has room for the link's header; gone afterwards
+ * @dst: without a reference. Bottom halves off, RCU read lock.
+ */
+void weir_transmit_hand_over(struct sk_buff *skb, struct dst_entry *dst);
 
 /**
  * weir_transmit_cookie() - what dst_check() wants to know of a route that is kept
