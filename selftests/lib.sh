@@ -14,7 +14,7 @@
 # cli owns every address of the two last prefixes. The VIPs are 10.9.9.9, 10.9.9.10 and
 # fd00:9::9, fd00:9::10; they are on no interface and cli reaches them by its default route.
 #
-# WEIR_FAST=1 in the environment: running flows of nat mode take the short way.
+# WEIR_FAST=0 in the environment: no packet takes the short way, but where a test says so.
 
 set -u
 KSFT_PASS=0 KSFT_FAIL=1 KSFT_SKIP=4
@@ -391,7 +391,7 @@ lab_up() {		# [NUMBER of backends] [KIND:PORT...]
 	lab_links
 	lab_addresses
 	in_ns lb sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-	[ -z "${WEIR_FAST:-}" ] || in_ns lb sysctl -qw net.weir.fast_path=1
+	[ -z "${WEIR_FAST:-}" ] || in_ns lb sysctl -qw net.weir.fast_path="$WEIR_FAST"
 	lab_warm
 	for i in cli "${BACKENDS[@]}"; do
 		places+=("$i:eth0")
@@ -542,6 +542,21 @@ on() {			# lb|lb2 WORD...: the tool there
 	local place=${PLACE[$1]}
 	shift
 	command weir -n "$place" "$@"
+}
+
+# A queue for user space in lb that holds packets until $TMP/go exists, as nfqueue.py says.
+queue_up() {
+	rm -f "$TMP/go"
+	: > "$TMP/queue"
+	"$PYTHON" "$HERE/py/nfqueue.py" "$lb" 0 "$TMP/go" > "$TMP/queue" 2>&1 &
+	PIDS+=($!)
+	QUEUE=$!
+	busywait 20000 grep -q bound "$TMP/queue" > /dev/null || bail "no queue: $(cat "$TMP/queue")"
+}
+
+queue_down() {
+	kill "$QUEUE"
+	busywait 10000 gone "$QUEUE" > /dev/null
 }
 
 # A test that has a sibling for direct mode is run there with WEIR_FORWARD=direct.

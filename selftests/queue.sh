@@ -10,20 +10,6 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-queue_up() {
-	rm -f "$TMP/go"
-	: > "$TMP/queue"
-	"$PYTHON" "$HERE/py/nfqueue.py" "$lb" 0 "$TMP/go" > "$TMP/queue" 2>&1 &
-	PIDS+=($!)
-	QUEUE=$!
-	busywait 20000 grep -q bound "$TMP/queue" > /dev/null || bail "no queue: $(cat "$TMP/queue")"
-}
-
-queue_down() {
-	kill "$QUEUE"
-	busywait 10000 gone "$QUEUE" > /dev/null
-}
-
 held() {		# KIND PORT WORD...: a packet is in the queue
 	lab raw cli "$1" "$CLI" "$VIP" sport=3000 dport="$2" data=quiet > /dev/null
 	busywait 10000 grep -q held "$TMP/queue" > /dev/null || fail "nothing is held"

@@ -97,13 +97,13 @@ not() {
 }
 
 fast_path() {
-	is "fast_path is off by default" "$(get fast_path)" 0
-	check "it can be turned on" set_to fast_path 1
-	is "and reads as that" "$(get fast_path)" 1
+	is "fast_path is on by default" "$(get fast_path)" 1
+	check "it can be turned off" set_to fast_path 0
+	is "and reads as that" "$(get fast_path)" 0
 	check "bad values are refused: 2" not set_to fast_path 2
 	check "bad values are refused: -1" not set_to fast_path -1
-	is "and change nothing" "$(get fast_path)" 1
-	check "and off again" set_to fast_path 0
+	is "and change nothing" "$(get fast_path)" 0
+	check "and on again" set_to fast_path 1
 }
 
 settings() {
@@ -112,6 +112,7 @@ settings() {
 	fast_path
 }
 
+unset WEIR_FAST
 lab_up 3 tcp:80 udp:53
 for_families settings
 finish

@@ -391,12 +391,12 @@ def spread():
         several = [g for g in groups.values() if len(g) > 1]
         differ = sum(len(set(g)) > 1 for g in several)
         # By chance all of a dozen groups would be alike once in thousands of runs. Which
-        # kinds of key are frequent depends on the seed.
+        # kinds of key are frequent depends on the seed: of four, some have two.
         if len(several) >= 12:
             judged += 1
             ok(f"keys of {fields} fields: {what} counts ({differ} of {len(several)} groups "
                "differ)", differ)
-    ok("enough keys were alike but for one field", judged >= 3, judged)
+    ok("enough keys were alike but for one field", judged >= 2, judged)
 
 
 def wire_clean():
