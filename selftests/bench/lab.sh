@@ -121,6 +121,19 @@ nft_dnat() {		# FAMILY PROTO
 	END
 }
 
+# The same, and each flow with a timeout of its own, as weir keeps one: conntrack gives such
+# an entry an extension, which is allocated with it.
+nft_dnat_timeout() {	# FAMILY PROTO
+	local policy='unreplied : 30, replied : 600'
+	[ "$2" = udp ] || policy='established : 600'
+	nft_dnat "$1" "$2" && nft -f - <<- END
+		table inet idle {
+			ct timeout long { protocol $2; policy = { $policy }; }
+			chain p { type filter hook prerouting priority -150; $2 dport 80 ct state new ct timeout set "long"; }
+		}
+	END
+}
+
 # One look-up in a verdict map, and a chain for each service.
 nft_map() {		# FAMILY PROTO SERVICES
 	local ip=ip i map
@@ -235,6 +248,7 @@ case_up() {		# NAME FAMILY PROTO
 	forward) kind=forward tracks=0 ;;
 	ct-forward) kind=forward; nft_track ;;
 	nft-dnat) nft_dnat "$family" "$proto" ;;
+	nft-dnat-timeout) nft_dnat_timeout "$family" "$proto" ;;
 	nft-map-*) services=${name##*-}; nft_map "$family" "$proto" "$services" ;;
 	nft-flowtable) nft_flowtable "$family" "$proto" ;;
 	ipvs-nat) tracks=0; ipvs "$family" "$proto" -m 1 ;;

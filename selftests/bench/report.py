@@ -106,6 +106,16 @@ class Bars:
         if over:
             self.add(name, limit, max(over), "instructions")
 
+    def explain(self, case, peer, packet, why):
+        """The last bar was missed, and a peer that does as much says why."""
+        if not self.list or self.list[-1]["ok"]:
+            return
+        pairs = [(r["insn_net"], self.net(peer, r)) for r in self.rows
+                 if r["case"] == case and r["packet"] == packet]
+        pairs = [mine / other for mine, other in pairs if other]
+        if pairs:
+            self.list[-1]["why"] = f"{why}: {max(pairs):.2f} of {peer} at worst"
+
     def fact(self, name, key, limit, scale=1.0, unit=None):
         if key in self.facts:
             value, of = self.facts[key]
@@ -117,6 +127,9 @@ def bars_of(rows, facts):
     slow = "weir-nat-slow" if any(r["case"] == "weir-nat-slow" for r in rows) else "weir-nat"
     bars.ratio("nat, established / IPVS NAT", "weir-nat", "ipvs-nat", "established", 0.45)
     bars.ratio("nat, first / nftables DNAT", "weir-nat", "nft-dnat", "first", 1.0)
+    bars.explain("weir-nat", "nft-dnat-timeout", "first",
+                 "each entry gets an extension, for its backend and its own idle timeout, "
+                 "which is allocated with it")
     bars.ratio("nat, first, 10 000 services / 1", "weir-nat-10000", "weir-nat", "first", 1.05)
     bars.ratio("nat, slow path, established / nftables DNAT", slow, "nft-dnat", "established", 1.08)
     bars.ratio("direct, established / IPVS DR", "weir-direct", "ipvs-dr", "established", 0.4)
@@ -194,6 +207,8 @@ def print_bars(bars):
     for bar in bars:
         print(f"{'met' if bar['ok'] else 'MISSED':6} {bar['value']:10g} of "
               f"{bar['limit']:6g} {bar['unit']:12} {bar['name']}")
+        if "why" in bar:
+            print(f"{'':7}{bar['why']}")
     print()
     missed = sum(not bar["ok"] for bar in bars)
     print(f"{len(bars) - missed} bars met, {missed} missed")
