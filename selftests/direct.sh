@@ -210,6 +210,14 @@ loops() {
 	done
 }
 
+# Connections whose servers wait for an end of the handshake, and ask for it again.
+half_open() {
+	local name
+	for name in "${BACKENDS[@]}"; do
+		in_ns "$name" cat /proc/net/tcp /proc/net/tcp6
+	done | awk '$4 == "03"' | wc -l
+}
+
 # FORWARD sees it, as untracked; raw and mangle at PREROUTING do not.
 filters() {
 	local IP=ip
@@ -235,6 +243,8 @@ filters() {
 	in_ns lb nft insert rule inet t f "$IP" saddr "$VIP" accept
 	is "unless the VIP is let pass before" "$(answers "$(lab call tcp cli "$VIP" 80 n=2)")" 2
 	in_ns lb nft flush ruleset
+	# the client refuses what the servers of those that timed out send again
+	busywait 60000 prints 0 half_open > /dev/null
 	# as the kernel asks: IPv4 of the device, IPv6 of all
 	in_ns lb sysctl -qw "net.ipv4.conf.eth0.forwarding=0" "net.ipv6.conf.all.forwarding=0"
 	drops_mark
