@@ -133,10 +133,7 @@ static bool is_bad_source(const struct sk_buff *skb, u8 family)
 static void init_packet(const struct sk_buff *skb, u8 family, struct weir_packet *packet)
 {
 	weir_packet_addresses(skb, family, &packet->tuple);
-	packet->icmp_error = false;
-	packet->opens = false;
-	packet->tcp_rst = false;
-	packet->ndp = false;
+	weir_packet_clear(packet);
 }
 
 /* Is the rest worth the while? Prefixes come second: an exact VIP is longer. */

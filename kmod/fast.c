@@ -2,30 +2,23 @@
 /*
  * fast - the short way of a running flow of nat mode
  */
-#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/jhash.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
-#include <net/arp.h>
 #include <net/checksum.h>
 #include <net/dst.h>
 #include <net/ip.h>
-#include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
-#include <net/ndisc.h>
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_acct.h>
 #include <net/netfilter/nf_conntrack_helper.h>
 #include <net/netfilter/nf_conntrack_zones.h>
-#include <net/route.h>
-#include <net/xfrm.h>
 
 #include "bh.h"
 #include "binding.h"
@@ -63,14 +56,8 @@ static u32 ports_of(const struct nf_conntrack_tuple *tuple)
 static u32 hash_of(const struct weir_shortcuts *table,
 		   const struct nf_conntrack_tuple *tuple)
 {
-	u32 ports = ports_of(tuple);
-	u8 proto = tuple->dst.protonum;
-
-	if (tuple->src.l3num == AF_INET)
-		return weir_plain_hash4(table->seed, tuple->src.u3.ip,
-					tuple->dst.u3.ip, ports, proto);
-	return weir_plain_hash6(table->seed, &tuple->src.u3.in6, &tuple->dst.u3.in6,
-				ports, proto);
+	return weir_plain_hash(table->seed, tuple->src.l3num, &tuple->src.u3,
+			       &tuple->dst.u3, ports_of(tuple), tuple->dst.protonum);
 }
 
 static bool matches4(const struct nf_conntrack_tuple *tuple,

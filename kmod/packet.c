@@ -233,10 +233,7 @@ bool weir_packet_parse(const struct sk_buff *skb,
 {
 	int offset = usual_offset(skb, state->pf);
 
-	packet->icmp_error = false;
-	packet->opens = false;
-	packet->tcp_rst = false;
-	packet->ndp = false;
+	weir_packet_clear(packet);
 	if (likely(offset))
 		return parse_usual(skb, state->pf, offset, packet);
 	return parse_other(skb, state, packet);

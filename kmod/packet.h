@@ -42,6 +42,15 @@ void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 void weir_packet_addresses(const struct sk_buff *skb, u8 family,
 			   struct weir_tuple *tuple);
 
+/* Of what weir_packet_parse() finds in a payload: nothing yet. */
+static inline void weir_packet_clear(struct weir_packet *packet)
+{
+	packet->icmp_error = false;
+	packet->opens = false;
+	packet->tcp_rst = false;
+	packet->ndp = false;
+}
+
 /**
  * weir_packet_parse() - read what decides about a packet without an entry
  * @skb: at its network header, reassembled; trusts no length in it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * plain - a packet that may take a short way
+ * plain - a packet like most: TCP or UDP right behind an IP header without options, whole
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>

@@ -10,6 +10,7 @@
 
 #include <linux/in6.h>
 #include <linux/jhash.h>
+#include <linux/socket.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
 #include <linux/udp.h>
@@ -37,6 +38,16 @@ static inline u32 weir_plain_hash6(u32 seed, const struct in6_addr *src,
 	u32 hash = jhash2((const u32 *)src, 4, seed + proto);
 
 	return jhash_1word(ports, jhash2((const u32 *)dst, 4, hash));
+}
+
+/* The same, of addresses of either family. */
+static inline u32 weir_plain_hash(u32 seed, u8 family, const void *src, const void *dst,
+				  u32 ports, u8 proto)
+{
+	if (family == AF_INET)
+		return weir_plain_hash4(seed, *(const __be32 *)src, *(const __be32 *)dst,
+					ports, proto);
+	return weir_plain_hash6(seed, src, dst, ports, proto);
 }
 
 /* Two ports as they stand in a header. */

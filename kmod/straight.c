@@ -103,19 +103,14 @@ void weir_straight_learn(struct weir_net *wn, const struct weir_config *cfg,
 		.dest = choice->backend->dest,
 		.at = choice->at,
 	};
-	u32 ports, hash;
+	u32 hash;
 
 	if (!READ_ONCE(wn->fast_path) || !lines || choice->track_fields != 5 ||
 	    (tuple->proto != IPPROTO_TCP && tuple->proto != IPPROTO_UDP) ||
 	    netif_is_l3_slave(state->in))
 		return;
-	ports = weir_plain_ports(tuple->sport, tuple->dport);
-	if (tuple->family == AF_INET)
-		hash = weir_plain_hash4(lines->seed, tuple->src.ip, tuple->dst.ip, ports,
-					tuple->proto);
-	else
-		hash = weir_plain_hash6(lines->seed, (const struct in6_addr *)&tuple->src,
-					(const struct in6_addr *)&tuple->dst, ports,
-					tuple->proto);
+	hash = weir_plain_hash(lines->seed, tuple->family, &tuple->src, &tuple->dst,
+			       weir_plain_ports(tuple->sport, tuple->dport),
+			       tuple->proto);
 	weir_lines_put(lines, hash, state->in->ifindex, cfg->serial, &line);
 }
