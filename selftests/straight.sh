@@ -23,6 +23,7 @@ running() {		# [LINE...]
 	UDP=$(lab open "u$F" udp cli "$VIP" 53 n=9)
 	again > /dev/null
 	is "all flows are answered ($TCP, $UDP)" "$(again)" "$TCP $UDP"
+	settle	# the last acknowledgements
 	lab mark > /dev/null
 	drops_mark
 }
