@@ -60,6 +60,16 @@ struct claimant {
 	bool	fraction;	/* its due is not whole: it may get one more */
 };
 
+/* One among equals: nothing but turns decides. Its share is whole slots, and for
+ * some one of the extra ones: for the first to have all else.
+ */
+struct peer {
+	u32	next;
+	s32	step;		/* skip less all slots, below 0 */
+	u32	lacks;
+	u32	position;
+};
+
 /* A table on its way. Free slots are what all lack, and the extra ones. */
 struct filling {
 	u16	*slots;
@@ -99,7 +109,7 @@ bool weir_maglev_size_ok(u32 size)
 
 size_t weir_maglev_scratch(u32 n)
 {
-	return n * sizeof(struct claimant);
+	return n * max(sizeof(struct claimant), sizeof(struct peer));
 }
 
 u64 weir_member_hash(const struct weir_member *m, u8 purpose,
@@ -123,15 +133,12 @@ u64 weir_member_hash(const struct weir_member *m, u8 purpose,
  * Two hashes of 64 bits each and not one that is split: offsets and skips of
  * different members shall coincide no more often than chance has it.
  */
-static void prefer(struct claimant *c, const struct weir_member *m, u32 size,
-		   const siphash_key_t *key)
+static void prefer(const struct weir_member *m, u32 size,
+		   const siphash_key_t *key, u32 *next, u32 *skip)
 {
-	u32 rest;
-
-	div_u64_rem(weir_member_hash(m, WEIR_HASH_OFFSET, key), size, &rest);
-	c->next = rest;
-	div_u64_rem(weir_member_hash(m, WEIR_HASH_SKIP, key), size - 1, &rest);
-	c->skip = rest + 1;
+	div_u64_rem(weir_member_hash(m, WEIR_HASH_OFFSET, key), size, next);
+	div_u64_rem(weir_member_hash(m, WEIR_HASH_SKIP, key), size - 1, skip);
+	(*skip)++;
 }
 
 static void worked(struct filling *f)
@@ -247,7 +254,7 @@ static u32 share_out(struct filling *f, struct claimant *c,
 		worked(f);
 		me.fraction = rest;
 		f->extra -= me.lacks;
-		prefer(&me, &members[i], f->size, key);
+		prefer(&members[i], f->size, key, &me.next, &me.skip);
 		c[i] = me;
 	}
 	for (i = 0; i < n; i++)
@@ -256,11 +263,119 @@ static u32 share_out(struct filling *f, struct claimant *c,
 	return left;
 }
 
+/* It has claimed a slot, or may not: does it stay in line? */
+static bool serve_peer(struct filling *f, struct peer *me, u16 *slot)
+{
+	if (!me->lacks && !f->extra)
+		return false;
+	*slot = me->position;
+	f->free--;
+	if (!me->lacks) {
+		f->extra--;
+		return false;
+	}
+	me->lacks--;
+
+	return true;
+}
+
+/* A try each for those from @me to @end; who stays in line moves up to @left. */
+static struct peer *take_equal_tries(struct filling *f, struct peer *me,
+				     const struct peer *end, struct peer *left)
+{
+	u16 *slots = f->slots;
+	s32 size = f->size;
+
+	for (; me < end; me++) {
+		s32 next = me->next + me->step;
+		u16 *slot = &slots[me->next];
+
+		me->next = next < 0 ? next + size : next;
+		if (*slot == SLOT_FREE && !serve_peer(f, me, slot))
+			continue;
+		if (left != me)
+			*left = *me;
+		left++;
+	}
+
+	return left;
+}
+
+/* Where all paces are the same. Returns how many stay in line. */
+static u32 take_equal_turn(struct filling *f, struct peer *p, u32 n)
+{
+	struct peer *left = p;
+	u32 i, end;
+
+	for (i = 0; i < n; i = end) {
+		end = min(n, i + TRIES_PER_RESCHED - f->work);
+		left = take_equal_tries(f, &p[i], &p[end], left);
+		f->work += end - i - 1;
+		worked(f);
+	}
+
+	return left - p;
+}
+
+/* The last of the extra slots has gone: who waited for one need not any more. */
+static u32 send_home(struct peer *p, u32 n)
+{
+	u32 i, left = 0;
+
+	for (i = 0; i < n; i++)
+		if (p[i].lacks)
+			p[left++] = p[i];
+
+	return left;
+}
+
+static void fill_by_turns(struct filling *f, struct peer *p,
+			  const struct weir_member *members, u32 n,
+			  const siphash_key_t *key)
+{
+	u32 i, skip, each = f->size / n;
+	bool extra;
+
+	f->extra = f->size % n;
+	for (i = 0; i < n; i++) {
+		worked(f);
+		prefer(&members[i], f->size, key, &p[i].next, &skip);
+		p[i].step = skip - f->size;
+		p[i].lacks = each;
+		p[i].position = i;
+	}
+	while (f->free) {
+		extra = f->extra;
+		n = take_equal_turn(f, p, n);
+		if (extra && !f->extra)
+			n = send_home(p, n);
+	}
+}
+
+static void fill_by_paces(struct filling *f, struct claimant *c,
+			  const struct weir_member *members, u32 n,
+			  const siphash_key_t *key)
+{
+	n = share_out(f, c, members, n, key);
+	while (f->free)
+		n = take_turn(f, c, n);
+}
+
+static bool equal_weights(const struct weir_member *members, u32 n)
+{
+	u32 i;
+
+	for (i = 1; i < n; i++)
+		if (members[i].weight != members[0].weight)
+			return false;
+
+	return true;
+}
+
 void weir_maglev_fill(u16 *slots, u32 size, const struct weir_member *members,
 		      u32 n, const siphash_key_t *key, void *scratch)
 {
 	struct filling f = { .slots = slots, .size = size, .free = size };
-	struct claimant *c = scratch;
 	u32 i;
 
 	for (i = 0; i < size; i++)
@@ -269,10 +384,14 @@ void weir_maglev_fill(u16 *slots, u32 size, const struct weir_member *members,
 	/*
 	 * Ends: while a slot is free somebody may claim it who has not tried
 	 * it, and the fastest of those tries something in every turn.
+	 *
+	 * Equals are at one pace all the time: plain turns give the same table
+	 * for a third of the work.
 	 */
-	n = share_out(&f, c, members, n, key);
-	while (f.free)
-		n = take_turn(&f, c, n);
+	if (equal_weights(members, n))
+		fill_by_turns(&f, scratch, members, n, key);
+	else
+		fill_by_paces(&f, scratch, members, n, key);
 
 	for (i = 0; i < size; i++)
 		slots[i] = members[slots[i]].index;

@@ -299,6 +299,54 @@ static void table_is_this_one(void **state)
 	free_table(&u);
 }
 
+/* The same by the letter of what maglev.c says of equals: in turn k exactly the k-th
+ * preferences compete, in the order of addresses. */
+static void fill_by_the_letter(const struct table *t, const siphash_key_t *key, u16 *owners)
+{
+	u32 each = t->size / t->n, extra = t->size % t->n, free_slots = t->size;
+	u32 *got = calloc(t->n, sizeof(*got));
+	u64 slot;
+	u32 i, k;
+
+	assert_non_null(got);
+	memset(owners, 0xff, t->size * sizeof(*owners));
+	for (k = 0; free_slots; k++)
+		for (i = 0; i < t->n; i++) {
+			const struct weir_member *m = &t->members[i];
+			u64 offset = weir_member_hash(m, WEIR_HASH_OFFSET, key) % t->size;
+			u64 skip = weir_member_hash(m, WEIR_HASH_SKIP, key) % (t->size - 1) + 1;
+
+			slot = (offset + k * skip) % t->size;
+			if (got[i] > each || (got[i] == each && !extra) || owners[slot] != 0xffff)
+				continue;
+			extra -= got[i]++ == each;
+			owners[slot] = m->index;
+			free_slots--;
+		}
+	free(got);
+}
+
+static void equals_take_turns(void **state)
+{
+	static const u32 sizes[] = { 7, 101, 1021, 2039 };
+	u16 owners[2039];
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		for (k = 0; k < 20; k++) {
+			struct table t = rack(1 + unit_below(sizes[i] < 300 ? sizes[i] : 300), sizes[i],
+					      AF_INET);
+			siphash_key_t key = unit_key();
+
+			fill(&t, &key);
+			fill_by_the_letter(&t, &key, owners);
+			if (memcmp(owners, t.slots, t.size * sizeof(*owners)))
+				fail_msg("%u members, %u slots: another table", t.n, t.size);
+			free_table(&t);
+		}
+}
+
 /*
  * What moves among the others, in per cent of the table, as the mean over @keys
  * keys: at most @left when one of @n leaves (or comes back, which is the same
@@ -442,6 +490,7 @@ int main(void)
 		cmocka_unit_test(digest_sees_every_slot),
 		cmocka_unit_test(digest_sees_owners_only),
 		cmocka_unit_test(table_is_this_one),
+		cmocka_unit_test(equals_take_turns),
 		cmocka_unit_test(few_slots_of_others_move),
 		cmocka_unit_test(few_slots_of_others_move_under_any_key),
 		cmocka_unit_test(long_work_offers_the_cpu),

@@ -8,6 +8,8 @@
 
 #include <sys/socket.h>
 
+#include <linux/sched.h>
+
 #include "unit.h"
 #include "../../kmod/maglev.h"
 

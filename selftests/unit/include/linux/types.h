@@ -16,6 +16,7 @@
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
+typedef __s32 s32;
 typedef unsigned long long u64;	/* as in the kernel, on every machine */
 
 #define U16_MAX		((u16)~0U)
