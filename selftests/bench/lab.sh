@@ -29,12 +29,13 @@ do_or_die() {
 	"$@" || die "$*"
 }
 
+# Sets vip: of thousands of them, a process for each would take minutes.
 vip() {			# FAMILY NUMBER, from 0
 	local n=$(($2 + 1))
 	if [ "$1" = 4 ]; then
-		echo "198.18.$((n >> 8)).$((n & 255))"
+		vip=198.18.$((n >> 8)).$((n & 255))
 	else
-		printf 'fd00:f::%x\n' "$n"
+		printf -v vip 'fd00:f::%x' "$n"
 	fi
 }
 
@@ -109,13 +110,14 @@ nft_backends() {	# FAMILY: the values of a map
 }
 
 nft_dnat() {		# FAMILY PROTO
-	local ip=ip
+	local ip=ip vip
 	[ "$1" = 4 ] || ip=ip6
+	vip "$1" 0
 	nft -f - <<- END
 		table $ip nat {
 			chain p {
 				type nat hook prerouting priority dstnat;
-				$ip daddr $(vip "$1" 0) $2 dport 80 dnat to jhash $ip saddr . $2 sport mod $BACKENDS map $(nft_backends "$1")
+				$ip daddr $vip $2 dport 80 dnat to jhash $ip saddr . $2 sport mod $BACKENDS map $(nft_backends "$1")
 			}
 		}
 	END
@@ -136,7 +138,7 @@ nft_dnat_timeout() {	# FAMILY PROTO
 
 # One look-up in a verdict map, and a chain for each service.
 nft_map() {		# FAMILY PROTO SERVICES
-	local ip=ip i map
+	local ip=ip i map vip
 	[ "$1" = 4 ] || ip=ip6
 	map=$(nft_backends "$1")
 	{
@@ -147,39 +149,42 @@ nft_map() {		# FAMILY PROTO SERVICES
 		echo "map m { type ${ip/ip/ipv}_addr . inet_proto . inet_service : verdict; elements = {" |
 			sed s/ipv_addr/ipv4_addr/
 		for ((i = 0; i < $3; i++)); do
-			echo "$(vip "$1" "$i") . $2 . 80 : goto s$i,"
+			vip "$1" "$i"
+			echo "$vip . $2 . 80 : goto s$i,"
 		done
 		echo "} }"
 		echo "chain p { type nat hook prerouting priority dstnat;"
-		echo "$ip daddr . meta l4proto . th dport vmap @m; } }"
+		echo "$ip daddr . meta l4proto . th dport vmap @m; }; }"
 	} > /run/nft
 	nft -f /run/nft
 }
 
+# A client's packet begins it: of an answer, which comes in by r1, the kernel would conclude
+# that the backend is there.
 nft_flowtable() {	# FAMILY PROTO
 	nft_dnat "$1" "$2" && nft -f - <<- END
 		table inet ft {
 			flowtable f { hook ingress priority 0; devices = { r0, r1, d0 }; }
-			chain f { type filter hook forward priority 0; meta l4proto $2 flow add @f; }
+			chain f { type filter hook forward priority 0; iifname r0 meta l4proto $2 flow add @f; }
 		}
 	END
 }
 
 ipvs() {		# FAMILY PROTO -m|-g SERVICES
-	local i j vip option=-t
+	local i j vip backends=() option=-t
 	[ "$2" = tcp ] || option=-u
+	for ((j = 0; j < BACKENDS; j++)); do
+		backends+=("$(backend "$1" "$j")")
+	done
+	[ "$1" = 4 ] || backends=("${backends[@]/*/[&]}")
 	modprobe ip_vs conn_tab_bits=20 && modprobe ip_vs_mh || return
 	{
 		for ((i = 0; i < $4; i++)); do
-			vip=$(vip "$1" "$i")
+			vip "$1" "$i"
 			[ "$1" = 4 ] || vip="[$vip]"
 			echo "-A $option $vip:80 -s mh -b mh-port"
-			for ((j = 0; j < BACKENDS; j++)); do
-				if [ "$1" = 4 ]; then
-					echo "-a $option $vip:80 -r $(backend 4 $j):80 $3 -w 1"
-				else
-					echo "-a $option $vip:80 -r [$(backend 6 $j)]:80 $3 -w 1"
-				fi
+			for j in "${backends[@]}"; do
+				echo "-a $option $vip:80 -r $j:80 $3 -w 1"
 			done
 		done
 	} > /run/ipvs
@@ -188,18 +193,18 @@ ipvs() {		# FAMILY PROTO -m|-g SERVICES
 
 # Sessions for as many flows as conntrack has buckets.
 weir_conf() {		# FAMILY nat|direct SERVICES
-	local i j
+	local i vip backends
 	modprobe weir && sysctl -qw net.weir.max_sessions=262144 net.weir.fast_path=1 || return
+	backends=$(for ((i = 0; i < BACKENDS; i++)); do echo "backend $(backend "$1" $i)"; done)
 	{
 		echo "hash-key 00112233445566778899aabbccddeeff"
 		for ((i = 0; i < $3; i++)); do
+			vip "$1" "$i"
 			echo "service s$i {"
 			echo "forward $2"
-			echo "rule $(vip "$1" "$i") tcp 80"
-			echo "rule $(vip "$1" "$i") udp 80"
-			for ((j = 0; j < BACKENDS; j++)); do
-				echo "backend $(backend "$1" $j)"
-			done
+			echo "rule $vip tcp 80"
+			echo "rule $vip udp 80"
+			echo "$backends"
 			echo "}"
 		done
 	} > /run/weir.conf

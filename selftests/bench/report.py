@@ -142,7 +142,7 @@ def bars_of(rows, facts):
     bars.fact("memory of a service, 10 backends", "memory-per-service", 32, 1024, "KiB")
     if facts.get("services", (0,))[0] == 10000:
         bars.fact("memory of 10 000 services", "memory-of-services", 400)
-    bars.fact("memory of a session", "memory-per-session", 64)
+    bars.fact("memory of a session's entry", "memory-per-session", 64)
     bars.fact("Maglev table, 65537 slots, 1000 backends", "maglev-fill", 20)
     for key in facts:
         if key.startswith("change-in-force-"):
