@@ -11,6 +11,7 @@
 #include "binding.h"
 #include "dest.h"
 #include "netns.h"
+#include "site.h"
 #include "transmit.h"
 
 struct weir_owner *weir_owner_new(struct weir_net *wn, const char *name)
@@ -94,6 +95,9 @@ struct weir_dest *weir_dest_new(struct weir_net *wn, struct weir_owner *owner,
 		if (!dest->bindings[i])
 			goto err;
 	}
+	dest->site = weir_site_get(wn, family, addr);
+	if (!dest->site)
+		goto err;
 	return dest;
 err:
 	/* Nobody has seen it: no grace period. */
@@ -121,10 +125,12 @@ static void release_forget(struct work_struct *work)
 	struct weir_dest *dest = container_of(to_rcu_work(work),
 					      struct weir_dest, release);
 
-	if (dest->fresh) {
-		mutex_lock(&dest->wn->lock);
+	mutex_lock(&dest->wn->lock);
+	weir_site_put(dest->wn, dest->site);
+	if (dest->fresh)
 		discard_bindings(dest);
-		mutex_unlock(&dest->wn->lock);
+	mutex_unlock(&dest->wn->lock);
+	if (dest->fresh) {
 		free_dest(dest);
 		return;
 	}

@@ -22,6 +22,7 @@ struct dst_entry;
 struct weir_binding;
 struct weir_net;
 struct weir_probe;
+struct weir_site;
 
 /* A binding's timeouts are indexed by the states of one protocol. */
 enum weir_class {
@@ -64,6 +65,7 @@ struct weir_dest {
 	u32 route_cookie;
 	struct list_head routed;	/* of weir_net.routed, if it may have one */
 	u32 nr_flows;		/* scratch of weir_flow_count(), weir_net.lock */
+	struct weir_site *site;	/* its address, until it is released */
 	struct weir_counters __percpu *counters;
 	struct weir_binding *bindings[WEIR_NR_CLASSES];
 	struct rcu_work release;

@@ -39,11 +39,6 @@
 #define TOMB_SLOTS_MIN	(1 << 14)
 #define TOMB_SLOTS_MAX	(1 << 20)
 
-/* Longer than a peer retransmits to somebody who does not answer in practice;
- * seconds.
- */
-#define TOMB_LIFE	120
-
 /* TICKs of limit.c: all are looked at in a minute, long before a time comes round
  * again.
  */
@@ -144,8 +139,7 @@ void weir_tombs_add(struct weir_tombs *tombs, const struct nf_conn *ct)
 		   (hash & ~TOMB_TIME) | now_seconds());
 }
 
-static bool is_tomb(const struct weir_tombs *tombs,
-		    const struct weir_tuple *answer)
+bool weir_tombs_have(const struct weir_tombs *tombs, const struct weir_tuple *answer)
 {
 	const u64 *line;
 	u64 hash, slot;
@@ -158,14 +152,14 @@ static bool is_tomb(const struct weir_tombs *tombs,
 	for (i = 0; i < TOMB_WAYS; i++) {
 		slot = READ_ONCE(line[i]);
 		if (is_same(slot, hash))
-			return age(slot) <= TOMB_LIFE;
+			return age(slot) <= WEIR_TOMB_LIFE;
 	}
 	return false;
 }
 
 static bool are_old(const struct weir_tombs *tombs)
 {
-	return time_after(jiffies, READ_ONCE(tombs->added) + (TOMB_LIFE + 1) * HZ);
+	return time_after(jiffies, READ_ONCE(tombs->added) + (WEIR_TOMB_LIFE + 1) * HZ);
 }
 
 /* While there are none, nobody looks. Whoever adds one meanwhile has written the time
@@ -192,7 +186,7 @@ void weir_tombs_clean(struct weir_tombs *tombs)
 	for (i = 0; i <= tombs->nr / TOMB_TICKS; i++) {
 		tombs->cleaned = (tombs->cleaned + 1) & (tombs->nr - 1);
 		slot = READ_ONCE(tombs->slots[tombs->cleaned]);
-		if (slot && age(slot) > TOMB_LIFE)
+		if (slot && age(slot) > WEIR_TOMB_LIFE)
 			cmpxchg64(&tombs->slots[tombs->cleaned], slot, 0);
 	}
 }
@@ -329,7 +323,7 @@ static unsigned int guard_invalid(struct weir_net *wn,
 	}
 	if (is_source(cfg, tuple->family, &tuple->src, tuple->proto,
 		      tuple->sport) ||
-	    is_tomb(&wn->tombs, tuple))
+	    weir_tombs_have(&wn->tombs, tuple))
 		return weir_drop(wn, WEIR_R_LATE_ANSWER, skb, state);
 	return weir_guard_no_rule(wn, cfg, skb, state, tuple);
 }
@@ -354,6 +348,16 @@ static unsigned int guard_unreadable(struct weir_net *wn,
 	return weir_drop(wn, WEIR_R_INVALID, skb, state);
 }
 
+/* Whoever forgoes conntrack shall not pay for ours. */
+static bool is_to_vip(const struct weir_config *cfg, const struct sk_buff *skb,
+		      const struct nf_hook_state *state)
+{
+	struct weir_tuple tuple;
+
+	weir_packet_addresses(skb, state->pf, &tuple);
+	return weir_index_is_vip(&cfg->index, tuple.family, &tuple.dst);
+}
+
 unsigned int weir_guard_no_entry(struct weir_net *wn,
 				 const struct weir_config *cfg,
 				 struct sk_buff *skb,
@@ -363,6 +367,8 @@ unsigned int weir_guard_no_entry(struct weir_net *wn,
 	struct weir_packet packet;
 
 	if (!cfg->nr_services)
+		return NF_ACCEPT;
+	if (untracked && !is_to_vip(cfg, skb, state))
 		return NF_ACCEPT;
 	if (!weir_packet_parse(skb, state, &packet))
 		return guard_unreadable(wn, cfg, skb, state);
@@ -396,7 +402,7 @@ unsigned int weir_guard_new(struct weir_net *wn, const struct weir_config *cfg,
 	/* A backend may be a client too: select comes next. */
 	if (has_rule(cfg, &tuple))
 		return NF_ACCEPT;
-	if (is_tomb(&wn->tombs, &tuple) ||
+	if (weir_tombs_have(&wn->tombs, &tuple) ||
 	    (handshake && is_source(cfg, tuple.family, &tuple.src, tuple.proto,
 				    tuple.sport)))
 		return weir_drop(wn, WEIR_R_LATE_ANSWER, skb, state);

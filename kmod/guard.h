@@ -20,6 +20,11 @@ struct weir_tuple;
 /* Fingerprints of flows that were ended, by the tuple of their answers. Fixed
  * memory; a newer one takes the place of the oldest of its line.
  */
+/* Longer than a peer retransmits to somebody who does not answer in practice;
+ * seconds.
+ */
+#define WEIR_TOMB_LIFE	120
+
 struct weir_tombs {
 	u64 *slots;		/* NULL until the first hook is registered */
 	u32 nr;			/* of them, a power of two */
@@ -45,6 +50,14 @@ void weir_tombs_exit(struct weir_tombs *tombs);
  * weir_tombs_add(), not beside itself.
  */
 void weir_tombs_clean(struct weir_tombs *tombs);
+
+/**
+ * weir_tombs_have() - is this packet a late answer of a flow that was ended?
+ * @answer: its tuple
+ *
+ * RCU read lock; any context.
+ */
+bool weir_tombs_have(const struct weir_tombs *tombs, const struct weir_tuple *answer);
 
 /**
  * weir_tombs_add() - remember that the flow of @ct was ended

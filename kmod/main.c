@@ -24,9 +24,11 @@
 #include "line.h"
 #include "netlink.h"
 #include "netns.h"
+#include "others.h"
 #include "pin.h"
 #include "session.h"
 #include "shortcut.h"
+#include "site.h"
 #include "stats.h"
 #include "sweep.h"
 #include "sysctl.h"
@@ -80,9 +82,12 @@ static int __net_init net_init(struct net *net)
 	err = weir_fault() ?: alloc_reasons(wn);
 	if (err)
 		return err;
-	err = weir_fault() ?: weir_config_init(wn);
+	err = weir_fault() ?: weir_site_init(wn);
 	if (err)
 		goto err_reasons;
+	err = weir_fault() ?: weir_config_init(wn);
+	if (err)
+		goto err_sites;
 	err = weir_fault() ?: weir_sysctl_init(wn);
 	if (err)
 		goto err_config;
@@ -90,6 +95,8 @@ static int __net_init net_init(struct net *net)
 
 err_config:
 	weir_config_exit(wn);
+err_sites:
+	weir_site_exit(wn);
 err_reasons:
 	free_percpu(wn->reasons);
 	return err;
@@ -122,6 +129,7 @@ static void __net_exit net_pre_exit(struct net *net)
 	struct weir_net *wn = weir_net(net);
 
 	net_close(wn);
+	weir_others_disable(wn);
 	weir_direct_disable(wn);
 	weir_hook_disable(wn);
 }
@@ -146,6 +154,7 @@ static void __net_exit net_exit(struct net *net)
 	weir_config_exit(wn);
 	if (wn->last_dest_id)
 		weir_dest_flush();
+	weir_site_exit(wn);
 	weir_binding_exit_net(wn);
 	weir_tombs_exit(&wn->tombs);
 	weir_session_exit(wn);

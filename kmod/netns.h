@@ -8,6 +8,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/ratelimit.h>
+#include <linux/rhashtable-types.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -46,6 +47,10 @@ struct weir_net {
 	u32 nr_pins;				/* those that are over, too */
 	u32 last_owner_id;
 	u32 last_dest_id;
+	struct rhashtable sites;		/* addresses that backends have */
+	unsigned long site_left;		/* jiffies: when the last one went, */
+	bool any_site_left;			/* and whether one has */
+	bool untracks;				/* net.weir.track_others is 0 */
 	bool hooked[2];				/* IPv4, IPv6: hooks are registered */
 	bool direct[2];				/* those of direct mode */
 	bool fast[2];				/* those of the short way */

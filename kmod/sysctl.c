@@ -13,6 +13,7 @@
 #include "fast.h"
 #include "limit.h"
 #include "netns.h"
+#include "others.h"
 #include "session.h"
 #include "sysctl.h"
 #include "track.h"
@@ -121,6 +122,19 @@ static int do_fast_path(weir_handler_table *table, int write, void *buffer,
 	return err;
 }
 
+static int do_track_others(weir_handler_table *table, int write, void *buffer,
+			   size_t *lenp, loff_t *ppos)
+{
+	struct weir_net *wn = table->extra1;
+	unsigned int value = !READ_ONCE(wn->untracks);
+	int err;
+
+	err = do_number(table, write, buffer, lenp, ppos, &value, 0, 1);
+	if (!err && write)
+		err = weir_others_switch(wn, value);
+	return err;
+}
+
 static const struct ctl_table template[] = {
 	{
 		.procname	= "fast_path",
@@ -149,6 +163,11 @@ static const struct ctl_table template[] = {
 		.mode		= 0644,
 		.maxlen		= sizeof(int),
 		.proc_handler	= do_max_sessions,
+	}, {
+		.procname	= "track_others",
+		.mode		= 0644,
+		.maxlen		= sizeof(int),
+		.proc_handler	= do_track_others,
 	},
 };
 
@@ -158,6 +177,7 @@ enum {
 	LOG_DROPS,
 	MAX_FLOWS,
 	MAX_SESSIONS,
+	TRACK_OTHERS,
 };
 
 int weir_sysctl_init(struct weir_net *wn)
@@ -173,6 +193,7 @@ int weir_sysctl_init(struct weir_net *wn)
 	table[HASH_KEY].extra1 = wn;
 	table[MAX_FLOWS].extra1 = wn;
 	table[MAX_SESSIONS].extra1 = wn;
+	table[TRACK_OTHERS].extra1 = wn;
 	table[LOG_DROPS].data = &wn->log_drops;
 	wn->sysctl_header = weir_register_net_sysctl(wn->net, "net/weir", table,
 						     ARRAY_SIZE(template));

@@ -106,10 +106,21 @@ fast_path() {
 	check "and on again" set_to fast_path 1
 }
 
+track_others() {
+	is "track_others is on by default" "$(get track_others)" 1
+	check "it can be turned off" set_to track_others 0
+	is "and reads as that" "$(get track_others)" 0
+	check "bad values are refused: 2" not set_to track_others 2
+	check "bad values are refused: -1" not set_to track_others -1
+	is "and change nothing" "$(get track_others)" 0
+	check "and on again" set_to track_others 1
+}
+
 settings() {
 	hash_key
 	log_drops
 	fast_path
+	track_others
 }
 
 unset WEIR_FAST

@@ -195,7 +195,7 @@ ipvs() {		# FAMILY PROTO -m|-g SERVICES
 weir_conf() {		# FAMILY nat|direct SERVICES
 	local i vip backends
 	modprobe weir && sysctl -qw net.weir.max_sessions=262144 net.weir.fast_path=1 || return
-	backends=$(for ((i = 0; i < BACKENDS; i++)); do echo "backend $(backend "$1" $i)"; done)
+	backends=$(for ((i = 0; i < BACKENDS; i++)); do echo "backend $(backend "$1" $((i + ${ELSEWHERE:-0})))"; done)
 	{
 		echo "hash-key 00112233445566778899aabbccddeeff"
 		for ((i = 0; i < $3; i++)); do
@@ -269,6 +269,11 @@ case_up() {		# NAME FAMILY PROTO
 		modprobe weir
 		has_fast_path || { case_down; return 1; }
 		weir_conf "$family" nat 1 && sysctl -qw net.weir.fast_path=0
+		;;
+	weir-forward) kind=forward; ELSEWHERE=100 weir_conf "$family" nat 1 ;;
+	weir-forward-untracked)
+		kind=forward tracks=0
+		ELSEWHERE=100 weir_conf "$family" nat 1 && sysctl -qw net.weir.track_others=0
 		;;
 	weir-nat-*) services=${name##*-}; weir_conf "$family" nat "$services" ;;
 	weir-direct) kind=direct tracks=0; weir_conf "$family" direct 1 ;;
