@@ -81,36 +81,30 @@ void weir_direct_key(const struct weir_match *match, struct weir_tuple *tuple)
 		swap_tuple(tuple);
 }
 
-/* What no prefix takes: the router's own addresses, what belongs to one link, and groups. */
-static bool is_private4(const struct nf_hook_state *state,
-			const struct iphdr *iph)
-{
-	unsigned int type;
-
-	if (ipv4_is_multicast(iph->daddr) || ipv4_is_linklocal_169(iph->daddr) ||
-	    ipv4_is_linklocal_169(iph->saddr))
-		return true;
-	/* Those of a VRF are in its own table. */
-	type = inet_addr_type_dev_table(state->net, state->in, iph->daddr);
-	return type != RTN_UNICAST;
-}
-
-static bool is_private6(const struct ipv6hdr *iph)
+/* What no prefix takes: what belongs to one link, and groups. */
+static bool is_narrow(const struct weir_tuple *tuple)
 {
 	const int narrow = IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL |
 			   IPV6_ADDR_LOOPBACK;
+	const struct in6_addr *dst6 = (const struct in6_addr *)&tuple->dst;
 
-	return ipv6_addr_type(&iph->daddr) & narrow ||
-	       ipv6_addr_any(&iph->daddr);
+	if (tuple->family == AF_INET)
+		return ipv4_is_multicast(tuple->dst.ip) ||
+		       ipv4_is_linklocal_169(tuple->dst.ip) ||
+		       ipv4_is_linklocal_169(tuple->src.ip);
+	return ipv6_addr_type(dst6) & narrow || ipv6_addr_any(dst6);
 }
 
-static bool is_private(struct weir_net *wn, const struct sk_buff *skb,
-		       const struct nf_hook_state *state, u8 family)
+/* And the router's own addresses; those of a VRF are in its own table. */
+static bool is_private(struct weir_net *wn, const struct net_device *in,
+		       const struct weir_tuple *tuple)
 {
-	if (family == AF_INET)
-		return is_private4(state, ip_hdr(skb));
-	return is_private6(ipv6_hdr(skb)) ||
-	       weir_guard_is_local(wn, family, &ipv6_hdr(skb)->daddr);
+	if (is_narrow(tuple))
+		return true;
+	if (tuple->family == AF_INET)
+		return inet_addr_type_dev_table(wn->net, in, tuple->dst.ip) !=
+		       RTN_UNICAST;
+	return weir_guard_is_local(wn, tuple->family, &tuple->dst);
 }
 
 /* Sources that no router forwards. */
@@ -152,7 +146,7 @@ static bool is_candidate(struct weir_net *wn, const struct weir_config *cfg,
 		return true;
 	return weir_index_prefix(&cfg->index, tuple->family, &tuple->dst,
 				 &unused) &&
-	       !is_private(wn, skb, state, tuple->family);
+	       !is_private(wn, state->in, tuple);
 }
 
 /* Ports of the first piece of a datagram; the others have none (semantics 6.5). */
@@ -303,36 +297,42 @@ static unsigned int read_whole(struct weir_net *wn, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-/* What a next hop sends on is on its way, and not ours any more; and what goes to one
- * of them is not for another.
+/* Not for answers of nat mode's backends, which have to be translated back; and what goes
+ * to one next hop is not for another.
  */
-static bool is_of_next_hop(const struct sk_buff *skb,
-			   const struct nf_hook_state *state,
-			   const struct weir_service *svc,
-			   const struct weir_tuple *tuple)
+static bool find_prefix(const struct weir_config *cfg, const struct weir_tuple *tuple,
+			struct weir_match *match)
+{
+	return weir_index_prefix(&cfg->index, tuple->family, &tuple->dst, match) &&
+	       !weir_index_is_source(&cfg->index, tuple->family, &tuple->src,
+				     tuple->proto, ntohs(tuple->sport)) &&
+	       !weir_backend_find(match->service, &tuple->dst, tuple->family);
+}
+
+/* What a next hop sends on is on its way, and not ours any more. */
+static bool is_of_next_hop(const struct sk_buff *skb, const struct net_device *in,
+			   const struct weir_service *svc)
 {
 	u32 i;
 
-	if (weir_backend_find(svc, &tuple->dst, tuple->family))
-		return true;
 	for (i = 0; i < svc->nr_backends; i++)
-		if (weir_transmit_came_from(skb, state->in, svc->backends[i].dest))
+		if (weir_transmit_came_from(skb, in, svc->backends[i].dest))
 			return true;
 	return false;
 }
 
-/* Not for answers of nat mode's backends, which have to be translated back. */
-static bool find_prefix(const struct weir_config *cfg, const struct sk_buff *skb,
-			const struct nf_hook_state *state, struct ask *ask)
+static bool takes_prefix(const struct weir_config *cfg, const struct sk_buff *skb,
+			 const struct nf_hook_state *state, struct ask *ask)
 {
-	const struct weir_tuple *tuple = &ask->packet.tuple;
-
 	return state->hook == NF_INET_PRE_ROUTING &&
-	       weir_index_prefix(&cfg->index, tuple->family, &tuple->dst,
-				 &ask->match) &&
-	       !weir_index_is_source(&cfg->index, tuple->family, &tuple->src,
-				     tuple->proto, ntohs(tuple->sport)) &&
-	       !is_of_next_hop(skb, state, ask->match.service, tuple);
+	       find_prefix(cfg, &ask->packet.tuple, &ask->match) &&
+	       !is_of_next_hop(skb, state->in, ask->match.service);
+}
+
+bool weir_direct_prefix(struct weir_net *wn, const struct weir_config *cfg,
+			const struct weir_tuple *tuple, struct weir_match *match)
+{
+	return !is_private(wn, NULL, tuple) && find_prefix(cfg, tuple, match);
 }
 
 /* The rule that takes the packet, or none; *verdict says what then. */
@@ -347,9 +347,9 @@ static bool find_rule(struct weir_net *wn, const struct weir_config *cfg,
 			    ask->bare ? 0 : ntohs(tuple->dport), &ask->match))
 		return ask->match.service->opt.forward == WEIR_FORWARD_DIRECT;
 	/* Nat mode knows of expected connections, and what to do with strangers. */
-	if (ask->shared || is_private(wn, skb, state, tuple->family))
+	if (ask->shared || is_private(wn, state->in, tuple))
 		return false;
-	if (find_prefix(cfg, skb, state, ask))
+	if (takes_prefix(cfg, skb, state, ask))
 		return true;
 	if (ask->exact)
 		*verdict = weir_drop(wn, ask->bare ? WEIR_R_NO_PORTS :
@@ -422,13 +422,13 @@ static unsigned int forward_error(struct weir_net *wn,
 			return NF_ACCEPT;
 		be = owner_of(wn, ask);
 	} else if (ask->shared ||
-		   is_private(wn, skb, state, ask->packet.tuple.family)) {
+		   is_private(wn, state->in, &ask->packet.tuple)) {
 		return NF_ACCEPT;
 	} else if (!ask->exact) {
 		/* About a flow of nat mode: translated back by conntrack. */
 		if (weir_index_is_source(&cfg->index, inner->family, &inner->dst,
 					 inner->proto, ntohs(inner->dport)) ||
-		    !find_prefix(cfg, skb, state, ask))
+		    !takes_prefix(cfg, skb, state, ask))
 			return NF_ACCEPT;
 		be = next_hop_of(wn, cfg, ask);
 	}

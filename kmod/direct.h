@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+struct weir_config;
 struct weir_match;
 struct weir_net;
 struct weir_tuple;
@@ -31,5 +32,15 @@ void weir_direct_disable(struct weir_net *wn);
  *	the same for both
  */
 void weir_direct_key(const struct weir_match *match, struct weir_tuple *tuple);
+
+/**
+ * weir_direct_prefix() - the rule of a next hop that takes a packet which no exact rule has
+ * @tuple: of a packet that comes in outside of VRFs, and not from a next hop
+ * @match: written on success
+ *
+ * RCU read lock.
+ */
+bool weir_direct_prefix(struct weir_net *wn, const struct weir_config *cfg,
+			const struct weir_tuple *tuple, struct weir_match *match);
 
 #endif /* WEIR_DIRECT_H */

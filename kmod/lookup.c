@@ -114,7 +114,7 @@ static void explain_choice(struct weir_net *wn, const struct weir_config *cfg,
 					    WEIR_OUTCOME_EMPTY;
 }
 
-/* In the order of direct.c: no prefix has what is the router's own. */
+/* In the order of direct.c. */
 static bool find_rule(struct weir_net *wn, const struct weir_config *cfg,
 		      const struct weir_tuple *tuple, struct weir_match *match)
 {
@@ -122,8 +122,7 @@ static bool find_rule(struct weir_net *wn, const struct weir_config *cfg,
 			    tuple->proto, ntohs(tuple->dport), match))
 		return true;
 	return !weir_index_is_vip(&cfg->index, tuple->family, &tuple->dst) &&
-	       !weir_guard_is_local(wn, tuple->family, &tuple->dst) &&
-	       weir_index_prefix(&cfg->index, tuple->family, &tuple->dst, match);
+	       weir_direct_prefix(wn, cfg, tuple, match);
 }
 
 void weir_lookup(struct weir_net *wn, const struct weir_config *cfg,

@@ -37,8 +37,10 @@ hops_up() {
 nets() {		# the two sides, for the family in use
 	if [ "$F" = 4 ]; then
 		SRV=10.3.0. THERE=10.3.0.0/16 BACK=10.1.0.0/16 ALL=0.0.0.0/0
+		GROUP=239.1.2.3 NARROW=169.254.1.1
 	else
 		SRV=fd00:3:: THERE=fd00:3::/32 BACK=fd00:1::/32 ALL=::/0
+		GROUP=ff05::1:3 NARROW=fe80::1
 	fi
 	lab let "SRV=${SRV}1" > /dev/null
 }
@@ -108,6 +110,10 @@ everything() {
 	in_ns lb ip neigh flush dev eth1
 	words=$(lab call tcp cli "${SRV}2" 80 n=10)
 	is "everything: neighbours are found again ($words)" "$(val b3 "$words")" 10
+	for i in "$LBC" "$GROUP" "$NARROW" "$B1"; do
+		like "everything: lookup knows that $i is not in it" \
+			"$(weir lookup udp "$(endpoint "$CLI" 1000)" "$(endpoint "$i" 80)")" "*passes as if weir were absent*"
+	done
 	weir rule add "hop$F" "${SRV}3" tcp 80
 	like "an exact VIP is longer" "$(weir lookup tcp "$(endpoint "$CLI" 1000)" "$(endpoint "${SRV}3" 80)")" \
 		"*rule: ${SRV}3 tcp 80*"
