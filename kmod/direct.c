@@ -618,8 +618,7 @@ static unsigned int in4(void *priv, struct sk_buff *skb,
 	struct weir_net *wn = weir_net(state->net);
 	const struct weir_config *cfg = rcu_dereference(wn->config);
 
-	if (likely(!weir_index_may_be_direct(&cfg->index, 0,
-					     (__force u32)ip_hdr(skb)->daddr)) ||
+	if (likely(!weir_index_may_be_direct4(&cfg->index, ip_hdr(skb)->daddr)) ||
 	    weir_packet_passes_by(skb, state))
 		return NF_ACCEPT;
 	return take_in(wn, cfg, skb, state, AF_INET);
@@ -632,8 +631,7 @@ static unsigned int in6(void *priv, struct sk_buff *skb,
 	const struct weir_config *cfg = rcu_dereference(wn->config);
 	const __be32 *daddr = ipv6_hdr(skb)->daddr.s6_addr32;
 
-	if (likely(!weir_index_may_be_direct(&cfg->index, 1,
-					     weir_index_fold(daddr))) ||
+	if (likely(!weir_index_may_be_direct6(&cfg->index, daddr)) ||
 	    weir_packet_passes_by(skb, state))
 		return NF_ACCEPT;
 	return take_in(wn, cfg, skb, state, AF_INET6);
@@ -680,8 +678,7 @@ static unsigned int out4(void *priv, struct sk_buff *skb,
 	struct weir_net *wn = weir_net(state->net);
 	const struct weir_config *cfg = rcu_dereference(wn->config);
 
-	if (!weir_index_may_be_direct(&cfg->index, 0,
-				      (__force u32)ip_hdr(skb)->daddr))
+	if (!weir_index_may_be_direct4(&cfg->index, ip_hdr(skb)->daddr))
 		return NF_ACCEPT;
 	return out(wn, cfg, skb, state, AF_INET);
 }
@@ -693,7 +690,7 @@ static unsigned int out6(void *priv, struct sk_buff *skb,
 	const struct weir_config *cfg = rcu_dereference(wn->config);
 	const __be32 *daddr = ipv6_hdr(skb)->daddr.s6_addr32;
 
-	if (!weir_index_may_be_direct(&cfg->index, 1, weir_index_fold(daddr)))
+	if (!weir_index_may_be_direct6(&cfg->index, daddr))
 		return NF_ACCEPT;
 	return out(wn, cfg, skb, state, AF_INET6);
 }

@@ -40,7 +40,7 @@ enum kind {
 
 /* A filter has so many bits for each address, and not more than 2^20. */
 #define FILTER_BITS	16
-#define FILTER_ORDER_MIN 6
+#define FILTER_ORDER_MIN 12
 #define FILTER_ORDER_MAX 20
 
 struct index_key {
@@ -175,6 +175,7 @@ static int count(const struct weir_config *cfg, u32 *total, u32 *nr_direct)
 static int alloc(struct weir_index *index, u32 total, u32 nr_direct)
 {
 	u32 buckets = roundup_pow_of_two(max(total, 16U));
+	unsigned int order;
 
 	index->entries = kvcalloc(max(total, 1U), sizeof(*index->entries),
 				  GFP_KERNEL_ACCOUNT);
@@ -182,10 +183,10 @@ static int alloc(struct weir_index *index, u32 total, u32 nr_direct)
 				  GFP_KERNEL_ACCOUNT);
 	index->mask = buckets - 1;
 	index->seed = get_random_u32();
-	index->filter_order = clamp(order_base_2(nr_direct) +
-				    ilog2(FILTER_BITS), FILTER_ORDER_MIN,
-				    FILTER_ORDER_MAX);
-	index->filter = kvcalloc(BITS_TO_LONGS(1UL << index->filter_order),
+	order = clamp(order_base_2(nr_direct) + ilog2(FILTER_BITS),
+		      FILTER_ORDER_MIN, FILTER_ORDER_MAX);
+	index->filter_shift = 64 - order;
+	index->filter = kvcalloc(BITS_TO_LONGS(1UL << order),
 				 sizeof(long), GFP_KERNEL_ACCOUNT);
 	return index->entries && index->buckets && index->filter ? 0 : -ENOMEM;
 }
@@ -195,6 +196,53 @@ static void init_owner(struct index_key *key, u32 owner)
 	memset(key, 0, sizeof(*key));
 	key->kind = KIND_OWNER;
 	memcpy(&key->addr, &owner, sizeof(owner));
+}
+
+static void add_to_filter(struct weir_index *index, u8 family, const struct weir_addr *addr,
+			  u8 plen)
+{
+	u64 folded;
+
+	if (family == AF_INET)
+		folded = weir_index_fold4(addr->ip, plen);
+	else
+		folded = weir_index_fold6(weir_index_pair(addr->ip6),
+					  weir_index_pair(addr->ip6 + 2), plen);
+	__set_bit(weir_index_filter_bit(index, folded), index->filter);
+}
+
+/* What is left of an address. */
+static void mask_addr(struct weir_addr *addr, u8 plen)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		int bits = clamp(plen - 32 * i, 0, 32);
+
+		addr->ip6[i] &= bits ? htonl(~0U << (32 - bits)) : 0;
+	}
+}
+
+static void write_masks(struct weir_index *index)
+{
+	unsigned int i;
+
+	for (i = 0; i < index->nr_plens[0]; i++) {
+		struct weir_addr mask = { .ip = htonl(~0U) };
+
+		mask_addr(&mask, index->plens[0][i]);
+		index->masks4[i].mask = mask.ip;
+		index->masks4[i].plen = index->plens[0][i];
+	}
+	for (i = 0; i < index->nr_plens[1]; i++) {
+		struct weir_addr mask;
+
+		memset(&mask, 0xff, sizeof(mask));
+		mask_addr(&mask, index->plens[1][i]);
+		index->masks6[i].first = weir_index_pair(mask.ip6);
+		index->masks6[i].second = weir_index_pair(mask.ip6 + 2);
+		index->masks6[i].plen = index->plens[1][i];
+	}
 }
 
 /* Descending, each once. */
@@ -216,31 +264,22 @@ static void add_plen(struct weir_index *index, const struct weir_rule *rule)
 static void prefix_key(struct index_key *key, u8 family,
 		       const struct weir_addr *addr, u8 plen)
 {
-	int i;
-
 	init_key(key, KIND_RULE, family, addr);
 	key->proto = PREFIX_PROTO;
 	key->port = plen;
-	for (i = 0; i < 4; i++) {
-		int bits = clamp(plen - 32 * i, 0, 32);
-
-		key->addr.ip6[i] &= bits ? htonl(~0U << (32 - bits)) : 0;
-	}
+	mask_addr(&key->addr, plen);
 }
 
 static void add_vip(struct weir_index *index, struct weir_service *svc,
 		    const struct weir_rule *rule)
 {
 	struct index_key key;
-	u32 bit;
 
 	init_key(&key, KIND_VIP, rule->family, &rule->vip);
 	add(index, &key, svc, rule);
 	find(index, &key)->forwards |= BIT(svc->opt.forward);
-	if (svc->opt.forward != WEIR_FORWARD_DIRECT)
-		return;
-	bit = weir_index_filter_bit(index, weir_index_fold(rule->vip.ip6));
-	__set_bit(bit, index->filter);
+	if (svc->opt.forward == WEIR_FORWARD_DIRECT)
+		add_to_filter(index, rule->family, &rule->vip, 0);
 }
 
 static int add_rule(struct weir_index *index, struct weir_service *svc,
@@ -252,6 +291,7 @@ static int add_rule(struct weir_index *index, struct weir_service *svc,
 	if (weir_rule_is_prefix(rule)) {
 		add_plen(index, rule);
 		prefix_key(&key, rule->family, &rule->vip, rule->plen);
+		add_to_filter(index, rule->family, &key.addr, rule->plen);
 		if (add(index, &key, svc, rule))
 			return 0;
 		clash[0] = find(index, &key)->match;
@@ -329,6 +369,7 @@ int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
 		}
 		cond_resched();
 	}
+	write_masks(index);
 	return 0;
 }
 
@@ -390,6 +431,32 @@ bool weir_index_nat_rule(const struct weir_index *index, u8 family,
 {
 	return weir_index_rule(index, family, vip, proto, port, match) &&
 	       match->service->opt.forward == WEIR_FORWARD_NAT;
+}
+
+bool weir_index_may_be_prefix4(const struct weir_index *index, __be32 addr)
+{
+	const struct weir_index_mask4 *m = index->masks4;
+	const struct weir_index_mask4 *end = m + index->nr_plens[0];
+
+	do {
+		if (weir_index_in_filter(index, weir_index_fold4(addr & m->mask, m->plen)))
+			return true;
+	} while (++m < end);
+	return false;
+}
+
+bool weir_index_may_be_prefix6(const struct weir_index *index, u64 first, u64 second)
+{
+	const struct weir_index_mask6 *m = index->masks6;
+	const struct weir_index_mask6 *end = m + index->nr_plens[1];
+
+	do {
+		if (weir_index_in_filter(index, weir_index_fold6(first & m->first,
+								 second & m->second,
+								 m->plen)))
+			return true;
+	} while (++m < end);
+	return false;
 }
 
 bool weir_index_prefix(const struct weir_index *index, u8 family,

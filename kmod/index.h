@@ -27,13 +27,23 @@ struct weir_index {
 	u32 nr_entries;
 	u32 mask;
 	u32 seed;
-	/* Of direct mode, which sees every packet: a bit for each VIP, by a hash that
-	 * costs next to nothing, and the lengths of prefixes, the longest first.
+	/* Of direct mode, which sees every packet: a bit for each VIP and prefix, by a
+	 * hash that costs next to nothing, and the lengths of prefixes, the longest
+	 * first, with their masks.
 	 */
 	unsigned long *filter;
-	u8 filter_order;
+	u8 filter_shift;
 	u8 nr_plens[2];		/* IPv4, IPv6 */
 	u8 plens[2][WEIR_INDEX_PLENS];
+	struct weir_index_mask4 {
+		__be32 mask;
+		u32 plen;
+	} masks4[WEIR_INDEX_PLENS];
+	struct weir_index_mask6 {
+		u64 first;	/* as of weir_index_pair() */
+		u64 second;
+		u64 plen;
+	} masks6[WEIR_INDEX_PLENS];
 };
 
 struct weir_match {
@@ -67,37 +77,74 @@ u8 weir_index_forwards(const struct weir_index *index, u8 family,
 bool weir_index_is_vip(const struct weir_index *index, u8 family,
 		       const struct weir_addr *addr);
 
-/* An address for the filter: its words xored, of IPv4 the one that it has. */
-static inline u32 weir_index_fold(const __be32 words[4])
+/* An address, or a prefix of that length, for the filter. Multiplying carries a difference
+ * upwards only, and in the words of a header the last byte of an address is the highest
+ * one: hence the shift.
+ */
+static inline u64 weir_index_fold4(__be32 addr, u32 plen)
 {
-	return (__force u32)(words[0] ^ words[1] ^ words[2] ^ words[3]);
+	return ((__force u32)addr + (u64)plen) * 0x9e3779b97f4a7c15ULL;
 }
 
-/* Where the filter has an address; @folded: of weir_index_fold(). */
-static inline u32 weir_index_filter_bit(const struct weir_index *index, u32 folded)
+static inline u64 weir_index_fold6(u64 first, u64 second, u64 plen)
 {
-	return folded * 0x61c88647 >> (32 - index->filter_order);
+	u64 h = first * 0x9e3779b97f4a7c15ULL;
+
+	return ((h ^ h >> 32) + second + plen) * 0xc2b2ae3d27d4eb4fULL;
+}
+
+/* Two words of an address, which may stand at a multiple of four only. */
+static inline u64 weir_index_pair(const __be32 *words)
+{
+	return (__force u32)words[0] | (u64)(__force u32)words[1] << 32;
+}
+
+/* Where the filter has what was folded. */
+static inline u32 weir_index_filter_bit(const struct weir_index *index, u64 folded)
+{
+	return folded >> index->filter_shift;
+}
+
+static inline bool weir_index_in_filter(const struct weir_index *index, u64 folded)
+{
+	u32 bit = weir_index_filter_bit(index, folded);
+
+	return index->filter[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
 }
 
 /**
- * weir_index_may_be_direct() - can a packet to this address be of direct mode?
- * @v6: index of the family
- * @folded: the address, of weir_index_fold()
- *
+ * weir_index_may_be_prefix4() - is there one that this address may be in?
+ * @index: with a filter, and at least one prefix of the family
+ * Return: false for nearly all that are in none.
+ */
+bool weir_index_may_be_prefix4(const struct weir_index *index, __be32 addr);
+bool weir_index_may_be_prefix6(const struct weir_index *index, u64 first, u64 second);
+
+/**
+ * weir_index_may_be_direct4() - can a packet to this address be of direct mode?
  * Return: false for nearly all that are not.
  */
-static inline bool weir_index_may_be_direct(const struct weir_index *index,
-					    int v6, u32 folded)
+static inline bool weir_index_may_be_direct4(const struct weir_index *index, __be32 addr)
 {
-	u32 bit;
-
-	if (index->nr_plens[v6])
-		return true;
 	/* The first configuration of a namespace has none. */
 	if (!index->filter)
 		return false;
-	bit = weir_index_filter_bit(index, folded);
-	return index->filter[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
+	return weir_index_in_filter(index, weir_index_fold4(addr, 0)) ||
+	       (index->nr_plens[0] && weir_index_may_be_prefix4(index, addr));
+}
+
+/**
+ * weir_index_may_be_direct6() - the same of IPv6
+ */
+static inline bool weir_index_may_be_direct6(const struct weir_index *index,
+					     const __be32 addr[4])
+{
+	u64 first = weir_index_pair(addr), second = weir_index_pair(addr + 2);
+
+	if (!index->filter)
+		return false;
+	return weir_index_in_filter(index, weir_index_fold6(first, second, 0)) ||
+	       (index->nr_plens[1] && weir_index_may_be_prefix6(index, first, second));
 }
 
 /**

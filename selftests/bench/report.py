@@ -137,6 +137,8 @@ def bars_of(rows, facts):
     for n in 1, 10000:
         bars.beyond(f"direct, not ours, {n} rules, over an empty hook", f"weir-other-{n}",
                     "empty-hook", 60)
+    bars.beyond("direct, not ours, one length of prefix, over an empty hook", "weir-prefix-1",
+                "empty-hook", 100)
     bars.beyond("direct, not ours, each more length of prefix", "weir-prefix-8",
                 "weir-prefix-1", 40, each=7)
     bars.fact("memory of a service, 10 backends", "memory-per-service", 32, 1024, "KiB")
