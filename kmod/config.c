@@ -69,6 +69,18 @@ struct weir_service *weir_config_find(const struct weir_config *cfg,
 	return NULL;
 }
 
+struct weir_service *weir_config_counterpart(const struct weir_config *cfg,
+					     const struct weir_service *svc,
+					     u32 at)
+{
+	u32 i, end = min(at + 2, cfg->nr_services);
+
+	for (i = at ? at - 1 : 0; i < end; i++)
+		if (cfg->services[i] == svc)
+			return cfg->services[i];
+	return weir_config_find(cfg, svc->name);
+}
+
 /* What of @old is not in @next ends: its bindings' state word says so to each
  * packet from here on.
  */
@@ -81,7 +93,7 @@ static void each_leaving(const struct weir_config *old,
 	for (s = 0; s < old->nr_services; s++) {
 		const struct weir_service *was = old->services[s];
 		const struct weir_service *now =
-			weir_config_find(next, was->name);
+			weir_config_counterpart(next, was, s);
 
 		if (was == now)
 			continue;
@@ -109,7 +121,7 @@ static void configure_bindings(const struct weir_config *old,
 	for (s = 0; s < next->nr_services; s++) {
 		const struct weir_service *svc = next->services[s];
 
-		if (weir_config_find(old, svc->name) == svc)
+		if (weir_config_counterpart(old, svc, s) == svc)
 			continue;
 		for (b = 0; b < svc->nr_backends; b++) {
 			const struct weir_backend *be = &svc->backends[b];
@@ -166,7 +178,7 @@ static struct weir_addr *changed_vips(const struct weir_config *old,
 		for (s = 0; s < next->nr_services; s++) {
 			const struct weir_service *now = next->services[s];
 			const struct weir_service *was =
-				weir_config_find(old, now->name);
+				weir_config_counterpart(old, now, s);
 
 			if (was == now || !rules_differ(was, now))
 				continue;
@@ -414,14 +426,14 @@ void weir_config_compare(const struct weir_config *old,
 	sum->zones = compare_zones(old->zones, next->zones, fn, arg);
 	for (s = 0; s < old->nr_services; s++) {
 		was = old->services[s];
-		if (weir_config_find(next, was->name))
+		if (weir_config_counterpart(next, was, s))
 			continue;
 		sum->removed++;
 		compare_service(was, NULL, fn, arg);
 	}
 	for (s = 0; s < next->nr_services; s++) {
 		now = next->services[s];
-		was = weir_config_find(old, now->name);
+		was = weir_config_counterpart(old, now, s);
 		if (was == now || (was && weir_service_equal(was, now)))
 			continue;
 		if (was)

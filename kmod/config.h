@@ -81,6 +81,17 @@ struct weir_service *weir_config_find(const struct weir_config *cfg,
 				      const char *name);
 
 /**
+ * weir_config_counterpart() - the service of the same name in another configuration
+ * @svc: of a configuration or draft that has it at place @at
+ *
+ * Nearly all are the same object at the same place, or beside it: no comparison of names.
+ * weir_net.lock. Return: the service, or NULL.
+ */
+struct weir_service *weir_config_counterpart(const struct weir_config *cfg,
+					     const struct weir_service *svc,
+					     u32 at);
+
+/**
  * weir_config_free() - free a configuration that no reader can reach
  * @cfg: may be NULL
  *

@@ -245,8 +245,8 @@ static int finish_services(struct weir_draft *draft,
 
 	for (i = 0; i < draft->nr; i++) {
 		struct weir_service *svc = draft->services[i];
-		struct weir_service *was = weir_config_find(live(draft),
-							    svc->name);
+		struct weir_service *was =
+			weir_config_counterpart(live(draft), svc, i);
 
 		if (svc == was && !draft->rekey)
 			continue;

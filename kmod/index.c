@@ -2,12 +2,11 @@
 /*
  * index - a configuration by address: VIPs, rules, and where backends answer
  *
- * One chained hash for all three kinds. The keys are the operator's, not a
- * client's, so a seeded jhash is enough.
+ * One chained hash for all kinds. The keys are the operator's, not a client's, so
+ * a seeded product is enough.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
-#include <linux/jhash.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -59,9 +58,15 @@ struct weir_index_entry {
 
 static u32 hash_key(const struct weir_index *index, const struct index_key *key)
 {
+	const u32 *words = (const u32 *)key;
+	u64 h = index->seed;
+
 	BUILD_BUG_ON(sizeof(*key) != 20);
-	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32),
-		      index->seed) & index->mask;
+	h = (h + (words[0] | (u64)words[1] << 32)) * 0x9e3779b97f4a7c15ULL;
+	h = ((h ^ h >> 32) + (words[2] | (u64)words[3] << 32)) *
+	    0xc2b2ae3d27d4eb4fULL;
+	h = ((h ^ h >> 32) + words[4]) * 0x9e3779b97f4a7c15ULL;
+	return h >> 32 & index->mask;
 }
 
 static bool is_same(const struct index_key *a, const struct index_key *b)
@@ -72,15 +77,13 @@ static bool is_same(const struct index_key *a, const struct index_key *b)
 		 (x[4] ^ y[4]));
 }
 
-static struct weir_index_entry *find(const struct weir_index *index,
-				     const struct index_key *key)
+static struct weir_index_entry *find_in(const struct weir_index *index, u32 bucket,
+					const struct index_key *key)
 {
 	struct weir_index_entry *entry;
 	u32 n;
 
-	if (!index->nr_entries)
-		return NULL;
-	for (n = index->buckets[hash_key(index, key)]; n; n = entry->next) {
+	for (n = index->buckets[bucket]; n; n = entry->next) {
 		entry = &index->entries[n - 1];
 		if (is_same(&entry->key, key))
 			return entry;
@@ -88,16 +91,27 @@ static struct weir_index_entry *find(const struct weir_index *index,
 	return NULL;
 }
 
-static bool add(struct weir_index *index, const struct index_key *key,
-		struct weir_service *svc, const struct weir_rule *rule)
+static struct weir_index_entry *find(const struct weir_index *index,
+				     const struct index_key *key)
 {
+	return index->nr_entries ? find_in(index, hash_key(index, key), key) : NULL;
+}
+
+/* Return: false if there is one with this key, *at in any case the one that is there. */
+static bool add_at(struct weir_index *index, const struct index_key *key,
+		   struct weir_service *svc, const struct weir_rule *rule,
+		   struct weir_index_entry **at)
+{
+	u32 hash = hash_key(index, key);
 	struct weir_index_entry *entry;
 	u32 *bucket;
 
-	if (index->nr_entries && find(index, key))
+	*at = find_in(index, hash, key);
+	if (*at)
 		return false;
 	entry = &index->entries[index->nr_entries++];
-	bucket = &index->buckets[hash_key(index, key)];
+	bucket = &index->buckets[hash];
+	*at = entry;
 	entry->key = *key;
 	entry->match.service = svc;
 	entry->match.rule = rule;
@@ -105,6 +119,14 @@ static bool add(struct weir_index *index, const struct index_key *key,
 	entry->next = *bucket;
 	*bucket = index->nr_entries;
 	return true;
+}
+
+static bool add(struct weir_index *index, const struct index_key *key,
+		struct weir_service *svc, const struct weir_rule *rule)
+{
+	struct weir_index_entry *at;
+
+	return add_at(index, key, svc, rule, &at);
 }
 
 static u8 ipproto(u8 proto, u8 family)
@@ -273,11 +295,12 @@ static void prefix_key(struct index_key *key, u8 family,
 static void add_vip(struct weir_index *index, struct weir_service *svc,
 		    const struct weir_rule *rule)
 {
+	struct weir_index_entry *vip;
 	struct index_key key;
 
 	init_key(&key, KIND_VIP, rule->family, &rule->vip);
-	add(index, &key, svc, rule);
-	find(index, &key)->forwards |= BIT(svc->opt.forward);
+	add_at(index, &key, svc, rule, &vip);
+	vip->forwards |= BIT(svc->opt.forward);
 	if (svc->opt.forward == WEIR_FORWARD_DIRECT)
 		add_to_filter(index, rule->family, &rule->vip, 0);
 }
