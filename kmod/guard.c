@@ -18,7 +18,6 @@
 #include <net/addrconf.h>
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_core.h>
-#include <net/netfilter/nf_conntrack_zones.h>
 #include <net/route.h>
 
 #include "binding.h"
@@ -265,21 +264,14 @@ static unsigned int guard_icmp_error(struct weir_net *wn,
 }
 
 /* Is there an entry for the tuple of this packet, and is it a half-open one of ours? */
-static bool find_entry(struct weir_net *wn, const struct sk_buff *skb,
-		       const struct nf_hook_state *state, bool *half_open)
+static bool find_entry(const struct sk_buff *skb, const struct nf_hook_state *state,
+		       bool *half_open)
 {
-	struct nf_conntrack_tuple_hash *hash;
-	struct nf_conntrack_tuple tuple;
-	struct nf_conn *ct;
+	struct nf_conn *ct = weir_packet_find_entry(skb, state);
 
 	*half_open = false;
-	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), state->pf,
-			       state->net, &tuple))
+	if (!ct)
 		return false;
-	hash = nf_conntrack_find_get(wn->net, &nf_ct_zone_dflt, &tuple);
-	if (!hash)
-		return false;
-	ct = nf_ct_tuplehash_to_ctrack(hash);
 	*half_open = weir_binding_of(ct) &&
 		     READ_ONCE(ct->proto.tcp.state) == TCP_CONNTRACK_SYN_SENT;
 	nf_ct_put(ct);
@@ -297,7 +289,7 @@ static unsigned int guard_segment(struct weir_net *wn, struct sk_buff *skb,
 				  const struct nf_hook_state *state,
 				  const struct weir_packet *packet)
 {
-	bool half_open, known = find_entry(wn, skb, state, &half_open);
+	bool half_open, known = find_entry(skb, state, &half_open);
 	bool loose = READ_ONCE(wn->net->ct.nf_ct_proto.tcp.tcp_loose);
 
 	if (!packet->opens && !packet->tcp_rst && (half_open || !known))

@@ -12,8 +12,6 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <net/netfilter/nf_conntrack.h>
-#include <net/netfilter/nf_conntrack_core.h>
-#include <net/netfilter/nf_conntrack_zones.h>
 
 #include "config.h"
 #include "guard.h"
@@ -24,16 +22,11 @@
 
 static bool has_entry(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	struct nf_conntrack_tuple_hash *hash;
-	struct nf_conntrack_tuple tuple;
+	struct nf_conn *ct = weir_packet_find_entry(skb, state);
 
-	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), state->pf, state->net,
-			       &tuple))
+	if (!ct)
 		return false;
-	hash = nf_conntrack_find_get(state->net, &nf_ct_zone_dflt, &tuple);
-	if (!hash)
-		return false;
-	nf_ct_put(nf_ct_tuplehash_to_ctrack(hash));
+	nf_ct_put(ct);
 	return true;
 }
 

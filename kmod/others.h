@@ -13,7 +13,7 @@ struct weir_net;
  * weir_others_switch() - net.weir.track_others was written
  * @track: false: what is neither to a VIP nor to or from a backend gets no entry
  *
- * What has one keeps it. Takes weir_net.lock, may sleep. Return: 0 or -ENOMEM, with
+ * What has one goes on without it. Takes weir_net.lock, may sleep. Return: 0 or -ENOMEM, with
  * everything tracked.
  */
 int weir_others_switch(struct weir_net *wn, bool track);

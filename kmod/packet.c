@@ -15,7 +15,9 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
 #include <net/netfilter/nf_conntrack_l4proto.h>
+#include <net/netfilter/nf_conntrack_zones.h>
 
 #include "packet.h"
 
@@ -41,6 +43,19 @@ void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 		to->dport = from->dst.u.all;
 		break;
 	}
+}
+
+struct nf_conn *weir_packet_find_entry(const struct sk_buff *skb,
+				       const struct nf_hook_state *state)
+{
+	struct nf_conntrack_tuple_hash *hash;
+	struct nf_conntrack_tuple tuple;
+
+	if (!nf_ct_get_tuplepr(skb, skb_network_offset(skb), state->pf, state->net,
+			       &tuple))
+		return NULL;
+	hash = nf_conntrack_find_get(state->net, &nf_ct_zone_dflt, &tuple);
+	return hash ? nf_ct_tuplehash_to_ctrack(hash) : NULL;
 }
 
 /* Offset of the payload behind the IP header and its extensions, from the start

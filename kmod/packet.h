@@ -36,6 +36,14 @@ void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 		       struct weir_tuple *to);
 
 /**
+ * weir_packet_find_entry() - the entry for the tuple of a packet that has been given none
+ *
+ * RCU read lock; any context. Return: with a reference, or NULL.
+ */
+struct nf_conn *weir_packet_find_entry(const struct sk_buff *skb,
+				       const struct nf_hook_state *state);
+
+/**
  * weir_packet_addresses() - what the IP header says
  * @tuple: written whole: addresses, and the protocol right behind that header
  */
