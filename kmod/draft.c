@@ -302,7 +302,7 @@ static struct weir_config *to_config(struct weir_draft *draft,
 	draft->services = NULL;
 	draft->nr = 0;
 	draft->zones = NULL;
-	err = weir_index_build(cfg, clash);
+	err = weir_index_build(cfg, live(draft), clash);
 	if (err == -EEXIST)
 		refuse_clash(clash, extack);
 	if (err) {

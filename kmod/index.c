@@ -2,14 +2,14 @@
 /*
  * index - a configuration by address: VIPs, rules, and where backends answer
  *
- * One chained hash for all kinds. The keys are the operator's, not a client's, so
- * a seeded product is enough.
+ * One table for all kinds. Where the next configuration differs little from the live
+ * one, its index is that one's, less the keys of services that went or changed, with
+ * those of services that came or changed.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/socket.h>
@@ -42,92 +42,12 @@ enum kind {
 #define FILTER_ORDER_MIN 12
 #define FILTER_ORDER_MAX 20
 
-struct index_key {
-	struct weir_addr addr;
-	u16 port;
-	u8 proto;		/* IPPROTO_* or ANY_PROTO */
-	u8 family:6, kind:2;
+/* Keys come, or go. */
+struct change {
+	struct weir_index *index;
+	struct weir_match *clash;
+	int by;				/* 1 or -1 */
 };
-
-struct weir_index_entry {
-	struct index_key key;
-	u32 next;		/* entry number + 1 */
-	u8 forwards;		/* of a VIP: bits by enum weir_forward */
-	struct weir_match match;
-};
-
-static u32 hash_key(const struct weir_index *index, const struct index_key *key)
-{
-	const u32 *words = (const u32 *)key;
-	u64 h = index->seed;
-
-	BUILD_BUG_ON(sizeof(*key) != 20);
-	h = (h + (words[0] | (u64)words[1] << 32)) * 0x9e3779b97f4a7c15ULL;
-	h = ((h ^ h >> 32) + (words[2] | (u64)words[3] << 32)) *
-	    0xc2b2ae3d27d4eb4fULL;
-	h = ((h ^ h >> 32) + words[4]) * 0x9e3779b97f4a7c15ULL;
-	return h >> 32 & index->mask;
-}
-
-static bool is_same(const struct index_key *a, const struct index_key *b)
-{
-	const u32 *x = (const u32 *)a, *y = (const u32 *)b;
-
-	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
-		 (x[4] ^ y[4]));
-}
-
-static struct weir_index_entry *find_in(const struct weir_index *index, u32 bucket,
-					const struct index_key *key)
-{
-	struct weir_index_entry *entry;
-	u32 n;
-
-	for (n = index->buckets[bucket]; n; n = entry->next) {
-		entry = &index->entries[n - 1];
-		if (is_same(&entry->key, key))
-			return entry;
-	}
-	return NULL;
-}
-
-static struct weir_index_entry *find(const struct weir_index *index,
-				     const struct index_key *key)
-{
-	return index->nr_entries ? find_in(index, hash_key(index, key), key) : NULL;
-}
-
-/* Return: false if there is one with this key, *at in any case the one that is there. */
-static bool add_at(struct weir_index *index, const struct index_key *key,
-		   struct weir_service *svc, const struct weir_rule *rule,
-		   struct weir_index_entry **at)
-{
-	u32 hash = hash_key(index, key);
-	struct weir_index_entry *entry;
-	u32 *bucket;
-
-	*at = find_in(index, hash, key);
-	if (*at)
-		return false;
-	entry = &index->entries[index->nr_entries++];
-	bucket = &index->buckets[hash];
-	*at = entry;
-	entry->key = *key;
-	entry->match.service = svc;
-	entry->match.rule = rule;
-	entry->forwards = 0;
-	entry->next = *bucket;
-	*bucket = index->nr_entries;
-	return true;
-}
-
-static bool add(struct weir_index *index, const struct index_key *key,
-		struct weir_service *svc, const struct weir_rule *rule)
-{
-	struct weir_index_entry *at;
-
-	return add_at(index, key, svc, rule, &at);
-}
 
 static u8 ipproto(u8 proto, u8 family)
 {
@@ -157,10 +77,10 @@ static bool proto_has_ports(u8 proto)
 	       proto == IPPROTO_SCTP;
 }
 
-static void init_key(struct index_key *key, enum kind kind, u8 family,
+static void init_key(struct weir_key *key, enum kind kind, u8 family,
 		     const struct weir_addr *addr)
 {
-	*key = (struct index_key) {
+	*key = (struct weir_key) {
 		.addr = *addr,
 		.family = family,
 		.kind = kind,
@@ -172,56 +92,26 @@ static u32 nr_keys(const struct weir_rule *rule)
 	return rule->nr_ports ? rule->nr_ports : 1;
 }
 
-static int count(const struct weir_config *cfg, u32 *total, u32 *nr_direct)
+/* Upper bounds: backends that several services have are counted for each. */
+static u32 count_keys(const struct weir_service *svc)
 {
-	u64 sum = 0, direct = 0;
-	u32 s, r;
+	u64 sum = 1;
+	u32 r;
 
-	for (s = 0; s < cfg->nr_services; s++) {
-		const struct weir_service *svc = cfg->services[s];
-
-		sum++;
-		if (svc->opt.forward == WEIR_FORWARD_DIRECT)
-			direct += svc->nr_rules;
-		for (r = 0; r < svc->nr_rules; r++)
-			sum += 1 + (u64)nr_keys(&svc->rules[r]) *
-				   (1 + svc->nr_backends);
-	}
-	if (sum > INT_MAX / sizeof(struct weir_index_entry))
-		return -ENOMEM;
-	*total = sum;
-	*nr_direct = direct;
-	return 0;
+	for (r = 0; r < svc->nr_rules; r++)
+		sum += 1 + (u64)nr_keys(&svc->rules[r]) * (1 + svc->nr_backends);
+	return min_t(u64, sum, INT_MAX);
 }
 
-static int alloc(struct weir_index *index, u32 total, u32 nr_direct)
-{
-	u32 buckets = roundup_pow_of_two(max(total, 16U));
-	unsigned int order;
-
-	index->entries = kvcalloc(max(total, 1U), sizeof(*index->entries),
-				  GFP_KERNEL_ACCOUNT);
-	index->buckets = kvcalloc(buckets, sizeof(*index->buckets),
-				  GFP_KERNEL_ACCOUNT);
-	index->mask = buckets - 1;
-	index->seed = get_random_u32();
-	order = clamp(order_base_2(nr_direct) + ilog2(FILTER_BITS),
-		      FILTER_ORDER_MIN, FILTER_ORDER_MAX);
-	index->filter_shift = 64 - order;
-	index->filter = kvcalloc(BITS_TO_LONGS(1UL << order),
-				 sizeof(long), GFP_KERNEL_ACCOUNT);
-	return index->entries && index->buckets && index->filter ? 0 : -ENOMEM;
-}
-
-static void init_owner(struct index_key *key, u32 owner)
+static void init_owner(struct weir_key *key, u32 owner)
 {
 	memset(key, 0, sizeof(*key));
 	key->kind = KIND_OWNER;
 	memcpy(&key->addr, &owner, sizeof(owner));
 }
 
-static void add_to_filter(struct weir_index *index, u8 family, const struct weir_addr *addr,
-			  u8 plen)
+static void set_in_filter(struct weir_index *index, u8 family,
+			  const struct weir_addr *addr, u8 plen)
 {
 	u64 folded;
 
@@ -230,7 +120,10 @@ static void add_to_filter(struct weir_index *index, u8 family, const struct weir
 	else
 		folded = weir_index_fold6(weir_index_pair(addr->ip6),
 					  weir_index_pair(addr->ip6 + 2), plen);
-	__set_bit(weir_index_filter_bit(index, folded), index->filter);
+	/* What is taken out leaves its bit: no harm, until the filter is built anew. */
+	if (!__test_and_set_bit(weir_index_filter_bit(index, folded), index->filter) &&
+	    index->filter_room)
+		index->filter_room--;
 }
 
 /* What is left of an address. */
@@ -245,45 +138,32 @@ static void mask_addr(struct weir_addr *addr, u8 plen)
 	}
 }
 
+/* The lengths that there are, the longest first. */
 static void write_masks(struct weir_index *index)
 {
-	unsigned int i;
+	struct weir_index_mask4 *m4 = index->masks4;
+	struct weir_index_mask6 *m6 = index->masks6;
+	struct weir_addr mask;
+	int plen;
 
-	for (i = 0; i < index->nr_plens[0]; i++) {
-		struct weir_addr mask = { .ip = htonl(~0U) };
-
-		mask_addr(&mask, index->plens[0][i]);
-		index->masks4[i].mask = mask.ip;
-		index->masks4[i].plen = index->plens[0][i];
-	}
-	for (i = 0; i < index->nr_plens[1]; i++) {
-		struct weir_addr mask;
-
+	for (plen = WEIR_INDEX_PLENS - 1; plen >= 0; plen--) {
 		memset(&mask, 0xff, sizeof(mask));
-		mask_addr(&mask, index->plens[1][i]);
-		index->masks6[i].first = weir_index_pair(mask.ip6);
-		index->masks6[i].second = weir_index_pair(mask.ip6 + 2);
-		index->masks6[i].plen = index->plens[1][i];
+		mask_addr(&mask, plen);
+		if (index->prefixes[0][plen]) {
+			m4->mask = mask.ip;
+			m4++->plen = plen;
+		}
+		if (index->prefixes[1][plen]) {
+			m6->first = weir_index_pair(mask.ip6);
+			m6->second = weir_index_pair(mask.ip6 + 2);
+			m6++->plen = plen;
+		}
 	}
+	index->nr_plens[0] = m4 - index->masks4;
+	index->nr_plens[1] = m6 - index->masks6;
 }
 
-/* Descending, each once. */
-static void add_plen(struct weir_index *index, const struct weir_rule *rule)
-{
-	int v6 = rule->family == AF_INET6;
-	u8 *plens = index->plens[v6];
-	int i, n = index->nr_plens[v6];
-
-	for (i = 0; i < n && plens[i] > rule->plen; i++)
-		;
-	if (i < n && plens[i] == rule->plen)
-		return;
-	memmove(&plens[i + 1], &plens[i], n - i);
-	plens[i] = rule->plen;
-	index->nr_plens[v6]++;
-}
-
-static void prefix_key(struct index_key *key, u8 family,
+static void prefix_key(struct weir_key *key, u8 family,
 		       const struct weir_addr *addr, u8 plen)
 {
 	init_key(key, KIND_RULE, family, addr);
@@ -292,114 +172,233 @@ static void prefix_key(struct index_key *key, u8 family,
 	mask_addr(&key->addr, plen);
 }
 
-static void add_vip(struct weir_index *index, struct weir_service *svc,
-		    const struct weir_rule *rule)
+/* A key that only one may have: it comes, or with @by less than 0 it goes. */
+static int change_key(struct change *change, const struct weir_key *key,
+		      struct weir_service *svc, const struct weir_rule *rule)
 {
-	struct weir_index_entry *vip;
-	struct index_key key;
+	struct weir_entry *entry;
 
-	init_key(&key, KIND_VIP, rule->family, &rule->vip);
-	add_at(index, &key, svc, rule, &vip);
-	vip->forwards |= BIT(svc->opt.forward);
-	if (svc->opt.forward == WEIR_FORWARD_DIRECT)
-		add_to_filter(index, rule->family, &rule->vip, 0);
-}
-
-static int add_rule(struct weir_index *index, struct weir_service *svc,
-		    const struct weir_rule *rule, struct weir_match clash[2])
-{
-	struct index_key key;
-	u32 i;
-
-	if (weir_rule_is_prefix(rule)) {
-		add_plen(index, rule);
-		prefix_key(&key, rule->family, &rule->vip, rule->plen);
-		add_to_filter(index, rule->family, &key.addr, rule->plen);
-		if (add(index, &key, svc, rule))
-			return 0;
-		clash[0] = find(index, &key)->match;
-		clash[1].service = svc;
-		clash[1].rule = rule;
+	if (change->by < 0)
+		return weir_keys_del(&change->index->keys, key);
+	entry = weir_keys_get(&change->index->keys, key);
+	if (!entry)
+		return -ENOMEM;
+	if (entry->match.service) {
+		change->clash[0] = entry->match;
+		change->clash[1].service = svc;
+		change->clash[1].rule = rule;
 		return -EEXIST;
 	}
-	add_vip(index, svc, rule);
-	init_key(&key, KIND_RULE, rule->family, &rule->vip);
-	key.proto = ipproto(rule->proto, rule->family);
-	for (i = 0; i < nr_keys(rule); i++) {
-		key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
-		if (add(index, &key, svc, rule))
-			continue;
-		clash[0] = find(index, &key)->match;
-		clash[1].service = svc;
-		clash[1].rule = rule;
-		return -EEXIST;
-	}
+	entry->match.service = svc;
+	entry->match.rule = rule;
 	return 0;
 }
 
-/* Where the backends of a service answer from: the port that their packets
- * came to, which is the rule's unless the backend translates it.
- */
-static void add_sources(struct weir_index *index, struct weir_service *svc,
-			const struct weir_rule *rule)
+/* A key that many may have, for one kind of forwarding or another. */
+static int change_use(struct change *change, const struct weir_key *key, u8 forward)
 {
-	u8 proto = ipproto(rule->proto, rule->family);
-	struct index_key key;
-	u32 b, i;
+	struct weir_entry *entry = weir_keys_get(&change->index->keys, key);
 
-	for (b = 0; b < svc->nr_backends; b++) {
-		const struct weir_backend *be = &svc->backends[b];
-
-		init_key(&key, KIND_SOURCE, be->family, &be->addr);
-		key.proto = proto;
-		if (be->port && proto_has_ports(proto)) {
-			key.port = be->port;
-			add(index, &key, svc, rule);
-			continue;
-		}
-		for (i = 0; i < nr_keys(rule); i++) {
-			key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
-			add(index, &key, svc, rule);
-		}
-	}
+	if (!entry)
+		return -ENOMEM;
+	entry->uses[forward] += change->by;
+	if (entry->uses[forward])
+		entry->forwards |= BIT(forward);
+	else
+		entry->forwards &= ~BIT(forward);
+	return entry->forwards ? 0 : weir_keys_del(&change->index->keys, key);
 }
 
-int weir_index_build(struct weir_config *cfg, struct weir_match clash[2])
+static int change_prefix(struct change *change, struct weir_service *svc,
+			 const struct weir_rule *rule)
 {
-	struct weir_index *index = &cfg->index;
-	u32 total, nr_direct, s, r;
+	struct weir_key key;
+
+	prefix_key(&key, rule->family, &rule->vip, rule->plen);
+	change->index->prefixes[rule->family == AF_INET6][rule->plen] += change->by;
+	if (change->by > 0)
+		set_in_filter(change->index, rule->family, &key.addr, rule->plen);
+	return change_key(change, &key, svc, rule);
+}
+
+static int change_rule(struct change *change, struct weir_service *svc,
+		       const struct weir_rule *rule)
+{
+	struct weir_key key;
+	u32 i;
 	int err;
 
-	err = count(cfg, &total, &nr_direct);
-	if (!err)
-		err = alloc(index, total, nr_direct);
-	if (err)
-		return err;
+	if (weir_rule_is_prefix(rule))
+		return change_prefix(change, svc, rule);
+	if (change->by > 0 && svc->opt.forward == WEIR_FORWARD_DIRECT)
+		set_in_filter(change->index, rule->family, &rule->vip, 0);
+	init_key(&key, KIND_VIP, rule->family, &rule->vip);
+	err = change_use(change, &key, svc->opt.forward);
+	init_key(&key, KIND_RULE, rule->family, &rule->vip);
+	key.proto = ipproto(rule->proto, rule->family);
+	for (i = 0; i < nr_keys(rule) && !err; i++) {
+		key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
+		err = change_key(change, &key, svc, rule);
+	}
+	return err;
+}
 
-	for (s = 0; s < cfg->nr_services; s++) {
-		struct weir_service *svc = cfg->services[s];
-		struct index_key key;
+/* Where a backend answers from: the port that its packets came to, which is the rule's
+ * unless the backend translates it.
+ */
+static int change_sources(struct change *change, const struct weir_backend *be,
+			  const struct weir_rule *rule)
+{
+	u8 proto = ipproto(rule->proto, rule->family);
+	struct weir_key key;
+	u32 i;
+	int err = 0;
 
-		init_owner(&key, svc->owner->id);
-		add(index, &key, svc, NULL);
-		for (r = 0; r < svc->nr_rules; r++) {
-			err = add_rule(index, svc, &svc->rules[r], clash);
-			if (err)
-				return err;
-			/* They answer their clients past us. */
-			if (svc->opt.forward == WEIR_FORWARD_NAT)
-				add_sources(index, svc, &svc->rules[r]);
-		}
+	init_key(&key, KIND_SOURCE, be->family, &be->addr);
+	key.proto = proto;
+	if (be->port && proto_has_ports(proto)) {
+		key.port = be->port;
+		return change_use(change, &key, WEIR_FORWARD_NAT);
+	}
+	for (i = 0; i < nr_keys(rule) && !err; i++) {
+		key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
+		err = change_use(change, &key, WEIR_FORWARD_NAT);
+	}
+	return err;
+}
+
+static int change_service(struct change *change, struct weir_service *svc)
+{
+	struct weir_key key;
+	u32 r, b;
+	int err;
+
+	init_owner(&key, svc->owner->id);
+	err = change_key(change, &key, svc, NULL);
+	for (r = 0; r < svc->nr_rules && !err; r++) {
+		err = change_rule(change, svc, &svc->rules[r]);
+		/* In direct mode they answer their clients past us. */
+		if (svc->opt.forward != WEIR_FORWARD_NAT)
+			continue;
+		for (b = 0; b < svc->nr_backends && !err; b++)
+			err = change_sources(change, &svc->backends[b], &svc->rules[r]);
+	}
+	return err;
+}
+
+/* How much of @of is not in @other, in keys; and in bits of the filter. */
+static void count_changes(const struct weir_config *of, const struct weir_config *other,
+			  u64 *keys, u64 *direct)
+{
+	u32 s;
+
+	*keys = 0;
+	*direct = 0;
+	for (s = 0; s < of->nr_services; s++) {
+		const struct weir_service *svc = of->services[s];
+
+		if (other && weir_config_counterpart(other, svc, s) == svc)
+			continue;
+		*keys += count_keys(svc);
+		if (svc->opt.forward == WEIR_FORWARD_DIRECT)
+			*direct += svc->nr_rules;
+	}
+}
+
+/* Of all services, or but those that are the same in @other. */
+static int change_services(struct change *change, const struct weir_config *of,
+			   const struct weir_config *other)
+{
+	u32 s;
+	int err = 0;
+
+	for (s = 0; s < of->nr_services && !err; s++) {
+		struct weir_service *svc = of->services[s];
+
+		if (other && weir_config_counterpart(other, svc, s) == svc)
+			continue;
+		err = change_service(change, svc);
 		cond_resched();
 	}
-	write_masks(index);
-	return 0;
+	return err;
+}
+
+static int alloc_filter(struct weir_index *index, unsigned int order)
+{
+	index->filter_shift = 64 - order;
+	index->filter = kvcalloc(BITS_TO_LONGS(1UL << order), sizeof(long),
+				 GFP_KERNEL_ACCOUNT);
+	return index->filter ? 0 : -ENOMEM;
+}
+
+static int build_whole(struct weir_config *cfg, struct change *change)
+{
+	struct weir_index *index = change->index;
+	unsigned int order;
+	u64 keys, direct;
+	int err;
+
+	count_changes(cfg, NULL, &keys, &direct);
+	if (keys > INT_MAX)
+		return -ENOMEM;
+	order = clamp(order_base_2(direct) + ilog2(FILTER_BITS), FILTER_ORDER_MIN,
+		      FILTER_ORDER_MAX);
+	index->filter_room = max_t(u64, 1 << (order - ilog2(FILTER_BITS)), direct + direct / 4);
+	err = weir_keys_init(&index->keys, keys) ?: alloc_filter(index, order);
+	return err ?: change_services(change, cfg, NULL);
+}
+
+static int build_from(struct weir_config *cfg, const struct weir_config *old,
+		      struct change *change)
+{
+	struct weir_index *index = change->index;
+	const struct weir_index *was = &old->index;
+	unsigned int order = 64 - was->filter_shift;
+	int err;
+
+	memcpy(index->prefixes, was->prefixes, sizeof(index->prefixes));
+	index->filter_room = was->filter_room;
+	err = weir_keys_share(&index->keys, &was->keys) ?: alloc_filter(index, order);
+	if (err)
+		return err;
+	memcpy(index->filter, was->filter, BITS_TO_LONGS(1UL << order) * sizeof(long));
+	change->by = -1;
+	err = change_services(change, old, cfg);
+	change->by = 1;
+	return err ?: change_services(change, cfg, old);
+}
+
+/* Is it worth while, and will what comes fit in? */
+static bool differs_little(const struct weir_config *cfg, const struct weir_config *old)
+{
+	const struct weir_index *was = &old->index;
+	u64 gone, come, direct, unused;
+
+	if (!was->keys.parts)
+		return false;
+	count_changes(old, cfg, &gone, &unused);
+	count_changes(cfg, old, &come, &direct);
+	return gone + come <= was->keys.nr / 2 && direct <= was->filter_room &&
+	       weir_keys_suits(&was->keys, was->keys.nr + come);
+}
+
+int weir_index_build(struct weir_config *cfg, const struct weir_config *old,
+		     struct weir_match clash[2])
+{
+	struct change change = { .index = &cfg->index, .clash = clash, .by = 1 };
+	int err;
+
+	if (differs_little(cfg, old))
+		err = build_from(cfg, old, &change);
+	else
+		err = build_whole(cfg, &change);
+	write_masks(&cfg->index);
+	return err;
 }
 
 void weir_index_free(struct weir_index *index)
 {
-	kvfree(index->entries);
-	kvfree(index->buckets);
+	weir_keys_free(&index->keys);
 	kvfree(index->filter);
 	memset(index, 0, sizeof(*index));
 }
@@ -407,11 +406,11 @@ void weir_index_free(struct weir_index *index)
 u8 weir_index_forwards(const struct weir_index *index, u8 family,
 		       const struct weir_addr *addr)
 {
-	const struct weir_index_entry *entry;
-	struct index_key key;
+	const struct weir_entry *entry;
+	struct weir_key key;
 
 	init_key(&key, KIND_VIP, family, addr);
-	entry = find(index, &key);
+	entry = weir_keys_find(&index->keys, &key);
 	return entry ? entry->forwards : 0;
 }
 
@@ -425,22 +424,22 @@ bool weir_index_rule(const struct weir_index *index, u8 family,
 		     const struct weir_addr *vip, u8 proto, u16 port,
 		     struct weir_match *match)
 {
-	const struct weir_index_entry *entry = NULL;
-	struct index_key key;
+	const struct weir_entry *entry = NULL;
+	struct weir_key key;
 
 	init_key(&key, KIND_RULE, family, vip);
 	key.proto = proto;
 	if (proto_has_ports(proto) && port) {
 		key.port = port;
-		entry = find(index, &key);
+		entry = weir_keys_find(&index->keys, &key);
 	}
 	if (!entry) {
 		key.port = ALL_PORTS;
-		entry = find(index, &key);
+		entry = weir_keys_find(&index->keys, &key);
 	}
 	if (!entry) {
 		key.proto = ANY_PROTO;
-		entry = find(index, &key);
+		entry = weir_keys_find(&index->keys, &key);
 	}
 	if (!entry)
 		return false;
@@ -486,13 +485,14 @@ bool weir_index_prefix(const struct weir_index *index, u8 family,
 		       const struct weir_addr *addr, struct weir_match *match)
 {
 	int v6 = family == AF_INET6;
-	const struct weir_index_entry *entry;
-	struct index_key key;
+	const struct weir_entry *entry;
+	struct weir_key key;
 	int i;
 
 	for (i = 0; i < index->nr_plens[v6]; i++) {
-		prefix_key(&key, family, addr, index->plens[v6][i]);
-		entry = find(index, &key);
+		prefix_key(&key, family, addr,
+			   v6 ? index->masks6[i].plen : index->masks4[i].plen);
+		entry = weir_keys_find(&index->keys, &key);
 		if (!entry)
 			continue;
 		*match = entry->match;
@@ -504,30 +504,30 @@ bool weir_index_prefix(const struct weir_index *index, u8 family,
 bool weir_index_is_source(const struct weir_index *index, u8 family,
 			  const struct weir_addr *addr, u8 proto, u16 port)
 {
-	struct index_key key;
+	struct weir_key key;
 
 	init_key(&key, KIND_SOURCE, family, addr);
 	key.proto = proto;
 	key.port = port;
-	if (proto_has_ports(proto) && port && find(index, &key))
+	if (proto_has_ports(proto) && port && weir_keys_find(&index->keys, &key))
 		return true;
 	key.port = ALL_PORTS;
-	if (find(index, &key))
+	if (weir_keys_find(&index->keys, &key))
 		return true;
 	/* Under an `any` rule a backend that translates ports answers from
 	 * that one port only, but tells it from its own traffic no better
 	 * than one that keeps them.
 	 */
 	key.proto = ANY_PROTO;
-	return find(index, &key);
+	return weir_keys_find(&index->keys, &key);
 }
 
 struct weir_service *weir_index_owner(const struct weir_index *index, u32 owner)
 {
-	const struct weir_index_entry *entry;
-	struct index_key key;
+	const struct weir_entry *entry;
+	struct weir_key key;
 
 	init_owner(&key, owner);
-	entry = find(index, &key);
+	entry = weir_keys_find(&index->keys, &key);
 	return entry ? entry->match.service : NULL;
 }

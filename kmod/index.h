@@ -2,8 +2,8 @@
 /*
  * index - a configuration by address: VIPs, rules, and where backends answer
  *
- * Built once with its configuration, then only read: under RCU, in softirq or
- * process context.
+ * Built with its configuration, from that of the one before, then only read: under
+ * RCU, in softirq or process context.
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
@@ -11,22 +11,15 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-#include "tuple.h"
+#include "keys.h"
 
 struct weir_config;
-struct weir_index_entry;
-struct weir_rule;
-struct weir_service;
 
 /* Lengths of prefixes that are shorter than an address. */
 #define WEIR_INDEX_PLENS	128
 
 struct weir_index {
-	struct weir_index_entry *entries;
-	u32 *buckets;		/* entry number + 1, 0 ends a chain */
-	u32 nr_entries;
-	u32 mask;
-	u32 seed;
+	struct weir_keys keys;
 	/* Of direct mode, which sees every packet: a bit for each VIP and prefix, by a
 	 * hash that costs next to nothing, and the lengths of prefixes, the longest
 	 * first, with their masks.
@@ -34,7 +27,8 @@ struct weir_index {
 	unsigned long *filter;
 	u8 filter_shift;
 	u8 nr_plens[2];		/* IPv4, IPv6 */
-	u8 plens[2][WEIR_INDEX_PLENS];
+	u32 filter_room;	/* more bits that may be set */
+	u32 prefixes[2][WEIR_INDEX_PLENS];	/* rules with that length */
 	struct weir_index_mask4 {
 		__be32 mask;
 		u32 plen;
@@ -46,18 +40,15 @@ struct weir_index {
 	} masks6[WEIR_INDEX_PLENS];
 };
 
-struct weir_match {
-	struct weir_service *service;
-	const struct weir_rule *rule;
-};
-
 /**
  * weir_index_build() - index all rules and backends of @cfg
+ * @old: the live one, which it follows: what they have in common is shared
  * @clash: on -EEXIST the two rules that claim the same packets
  *
- * May sleep. Return: 0, -ENOMEM or -EEXIST.
+ * weir_net.lock; may sleep. Return: 0, -ENOMEM or -EEXIST; weir_index_free() in any case.
  */
-int weir_index_build(struct weir_config *cfg, struct weir_match clash[2]);
+int weir_index_build(struct weir_config *cfg, const struct weir_config *old,
+		     struct weir_match clash[2]);
 
 /**
  * weir_index_free() - free what weir_index_build() allocated

@@ -6,8 +6,10 @@
  */
 #include <linux/sched.h>
 #include <linux/siphash.h>
+#include <linux/slab.h>
 
 unsigned long weir_shim_rescheds;
+unsigned long weir_shim_allocs, weir_shim_fail_at;
 
 static u64 rotate(u64 x, unsigned int by)
 {
