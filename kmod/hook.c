@@ -63,7 +63,7 @@ static bool chooses(const struct sk_buff *skb, const struct nf_hook_state *state
 	if (READ_ONCE(binding->session))
 		return true;
 	if (binding->class == WEIR_CLASS_TCP)
-		return weir_packet_opens(skb, state->pf, IPPROTO_TCP);
+		return weir_packet_opens_tcp(skb, state->pf);
 	return binding->class == WEIR_CLASS_UDP &&
 	       weir_packet_fragmented(skb, state->pf);
 }
@@ -88,7 +88,7 @@ static unsigned int verify_choice(struct weir_net *wn,
 				  const struct weir_dest *dest)
 {
 	bool syn = binding->class == WEIR_CLASS_TCP &&
-		   weir_packet_opens(skb, state->pf, IPPROTO_TCP);
+		   weir_packet_opens_tcp(skb, state->pf);
 	struct weir_choice choice WEIR_UNINIT;
 	struct weir_match match;
 	struct weir_tuple tuple;

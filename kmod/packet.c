@@ -20,6 +20,7 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 
 #include "packet.h"
+#include "stack.h"
 
 void weir_packet_tuple(const struct nf_conntrack_tuple *from,
 		       struct weir_tuple *to)
@@ -92,27 +93,34 @@ static bool is_ndp(u8 proto, u8 type)
 		type == ICMPV6_MLD2_REPORT);
 }
 
-bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto)
+bool weir_packet_opens_tcp(const struct sk_buff *skb, u8 family)
+{
+	int offset = payload_offset(skb, family);
+	const struct tcphdr *tcp;
+	struct tcphdr buf WEIR_UNINIT;
+
+	tcp = offset < 0 ? NULL :
+		skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	return tcp && tcp->syn && !tcp->ack && !tcp->rst;
+}
+
+static bool opens_sctp(const struct sk_buff *skb, u8 family)
 {
 	int offset = payload_offset(skb, family);
 	const struct sctp_chunkhdr *chunk;
-	struct sctp_chunkhdr chunk_buf;
-	const struct tcphdr *tcp;
-	struct tcphdr tcp_buf;
+	struct sctp_chunkhdr buf;
 
-	if (proto == IPPROTO_TCP) {
-		tcp = offset < 0 ? NULL :
-			skb_header_pointer(skb, offset, sizeof(tcp_buf),
-					   &tcp_buf);
-		return tcp && tcp->syn && !tcp->ack && !tcp->rst;
-	}
-	if (proto == IPPROTO_SCTP) {
-		chunk = offset < 0 ? NULL :
-			skb_header_pointer(skb, offset + sizeof(struct sctphdr),
-					   sizeof(chunk_buf), &chunk_buf);
-		return chunk && chunk->type == SCTP_CID_INIT;
-	}
-	return true;
+	chunk = offset < 0 ? NULL :
+		skb_header_pointer(skb, offset + sizeof(struct sctphdr),
+				   sizeof(buf), &buf);
+	return chunk && chunk->type == SCTP_CID_INIT;
+}
+
+bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto)
+{
+	if (proto == IPPROTO_TCP)
+		return weir_packet_opens_tcp(skb, family);
+	return proto != IPPROTO_SCTP || opens_sctp(skb, family);
 }
 
 bool weir_packet_seq(const struct sk_buff *skb, u8 family, __be32 *seq)

@@ -81,6 +81,11 @@ bool weir_packet_parse(const struct sk_buff *skb,
 bool weir_packet_opens(const struct sk_buff *skb, u8 family, u8 proto);
 
 /**
+ * weir_packet_opens_tcp() - the same of one that is TCP
+ */
+bool weir_packet_opens_tcp(const struct sk_buff *skb, u8 family);
+
+/**
  * weir_packet_seq() - sequence number of a TCP segment
  * @seq: written on success
  * Return: false if it is too short.
