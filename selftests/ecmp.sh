@@ -136,7 +136,7 @@ answers_past() {	# direct mode: the routers see no answers
 }
 
 router_mac() {		# lb|lb2: of its side towards the backends
-	in_ns "$1" cat /sys/class/net/eth1/address
+	ip netns exec "${PLACE[$1]}" cat /sys/class/net/eth1/address
 }
 
 answers_through() {	# nat mode: back through the router that the request came through

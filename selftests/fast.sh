@@ -25,7 +25,7 @@ watch_forward() {
 }
 
 forwarded() {
-	in_ns lb nft list chain inet seen forward | grep -oP 'packets \K[0-9]+'
+	lab packets lb seen forward
 }
 
 # An exchange of each flow of the pool that FORWARD saw nothing of.

@@ -65,7 +65,7 @@ neighbour() {
 addressless() {
 	local mac
 	[ "$F" = 4 ] || return
-	mac=$(in_ns lb cat /sys/class/net/eth1/address)
+	mac=$(ip netns exec "$lb" cat /sys/class/net/eth1/address)
 	in_ns b2 ip neigh replace "$LBB" lladdr "$mac" dev eth0 nud permanent
 	ips lb <<- END
 		addr del 10.1.0.1/24 dev eth0

@@ -25,8 +25,7 @@ look() {
 
 # The findings whose text is like a pattern, as "SEVERITY" each.
 severities() {		# REGULAR EXPRESSION
-	jq -r --arg like "$1" '.[] | select(.what | test($like)) | .severity' <<< "$FINDINGS" |
-		tr '\n' ' '
+	jq -rj --arg like "$1" '.[] | select(.what | test($like)) | .severity + " "' <<< "$FINDINGS"
 }
 
 command_of() {		# REGULAR EXPRESSION

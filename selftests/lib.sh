@@ -202,6 +202,11 @@ at_most() {		# NUMBER COMMAND...: it prints that number or less
 	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
 }
 
+says() {		# LINE FILE: it has that line
+	local lines
+	mapfile -t lines < "$2" && [[ " ${lines[*]} " == *" $1 "* ]]
+} 2> /dev/null
+
 prints() {		# TEXT COMMAND...: it prints exactly that
 	local want=$1 out
 	shift
@@ -241,10 +246,17 @@ drop_ns() {		# NAME...: deletes them now
 	done
 }
 
+# Not "ip netns exec", which takes longer than most commands, and gives them another /sys. With
+# a path, as busybox would take an applet of its own for a name.
+declare -A PROGRAM=()
+for name in conntrack ethtool ip nft ping sysctl; do
+	PROGRAM[$name]=$(type -P "$name")
+done
 in_ns() {		# NAME COMMAND...
-	local name=$1
-	shift
-	ip netns exec "${PLACE[$name]}" "$@"
+	local name=$1 program=$2
+	shift 2
+	[ -n "${PROGRAM[$program]:-}" ] || PROGRAM[$program]=$(type -P "$program") || return
+	busybox nsenter --net="/run/netns/${PLACE[$name]}" -- "${PROGRAM[$program]}" "$@"
 }
 
 ips() {			# NAME: runs the lines of standard input as commands of ip there
@@ -314,7 +326,7 @@ servers_up() {		# FILE NAME... -- KIND:PORT[@ADDR]...: starts echo servers there
 }
 
 servers_ready() {	# FILE: waits until they can answer
-	busywait 60000 grep -qx ready "$TMP/servers.$1" > /dev/null ||
+	busywait 60000 says ready "$TMP/servers.$1" ||
 		bail "the echo servers fail: $(cat "$TMP/servers.$1")"
 }
 
@@ -606,7 +618,7 @@ server_up() {		# NAME [ADDR...]
 		> "$TMP/health.$name.out" 2>&1 &
 	SERVER[$name]=$!
 	PIDS+=($!)
-	busywait 30000 grep -qsx ready "$TMP/health.$name.out" > /dev/null ||
+	busywait 30000 says ready "$TMP/health.$name.out" ||
 		bail "health.py: $(cat "$TMP/health.$name.out")"
 }
 
@@ -678,8 +690,7 @@ endpoint() {		# ADDR PORT: as the tool writes and reads it
 }
 
 drops_now() {		# every drop reason of weir's own that has counted: "invalid=3 ..."
-	wjson "' '.join(sorted(f\"{r['name']}={r['packets']}\" for r in J['reasons']
-		if r['packets'] and not r.get('kernel')))" stats
+	lab drops lb
 }
 
 drops_mark() {

@@ -65,7 +65,7 @@ order() {
 		if f['kind'] == 'flow' and f['sport'] // 1000 == 21})" flows "$WEB")" '["syn-recv"]'
 
 	# A sixteenth more than has to go is removed. Entries of others count, but stay.
-	others=$(($(in_ns lb conntrack -C) - $(entries)))
+	others=$(($(lab sysctl lb net/netfilter/nf_conntrack_count) - $(entries)))
 	limit max_flows 200
 	busywait 10000 at_most 188 entries > /dev/null
 	between "as many are removed as have to" "$(entries)" $((188 - others)) 188
@@ -174,13 +174,13 @@ saturate() {
 		bail "the flood failed: $(cat "$TMP"/flood.*)"
 	lab leaks too > /dev/null
 	sent=$(($(< "$TMP/flood.0") + $(< "$TMP/flood.500000")))
-	note "$sent SYNs in $1 s; $(in_ns lb conntrack -C) entries; flows evicted:" \
+	note "$sent SYNs in $1 s; $(lab sysctl lb net/netfilter/nf_conntrack_count) entries; flows evicted:" \
 		"$(($(counter flow-evicted) - more)); sessions: $(sessions)"
 	between "the flood saturated the machine" $((100 * (busy_then - busy) /
 		(busy_then - busy + idle_then - idle))) 90 100
 	isnt "flows were removed" "$(counter flow-evicted)" "$more"
 	between "no more flows than the limit are left" \
-		"$(busywait 10000 at_most 3000 in_ns lb conntrack -C)" 100 3000
+		"$(busywait 10000 at_most 3000 lab sysctl lb net/netfilter/nf_conntrack_count)" 100 3000
 	is "every connection is where it was" "$(lab req "conns$F")" b1=100
 	is "every session too" "$(clients)" b1=50
 	lab close "conns$F" > /dev/null

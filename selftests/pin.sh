@@ -20,7 +20,7 @@ pins_up() {		# BACKEND SPORT [PORT]: twelve, from that port on
 	ip netns exec "$lb" "$PYTHON" "$HERE/py/pins.py" "$WEB" "$(addr "$1")" "$VIP" "${3:-80}" "$2" 12 > "$TMP/pins.out" 2>&1 &
 	PINS=$!
 	PIDS+=($!)
-	busywait 30000 grep -qsx ready "$TMP/pins.out" > /dev/null || bail "pins.py: $(cat "$TMP/pins.out")"
+	busywait 30000 says ready "$TMP/pins.out" || bail "pins.py: $(cat "$TMP/pins.out")"
 }
 
 pins_down() {
@@ -29,11 +29,7 @@ pins_down() {
 }
 
 by_lookup() {		# SPORT [SRC]: what the hash says, of the router's own connections: "b1=3 b2=4"
-	local port
-	for ((port = $1; port < $1 + 12; port++)); do
-		weir -j lookup tcp "$(endpoint "${2:-$LBB}" "$port")" "$(endpoint "$VIP" 80)" tcp-syn
-	done | grep -oE '"backend": ?\{ ?"addr": ?"[^"]*' | sed "s/.*\"$B/b/" | sort | uniq -c |
-		awk '{ printf "%s%s=%s", (NR > 1 ? " " : ""), $2, $1 }'
+	lab lookups lb "${2:-$LBB}" "$VIP" 80 "$1" n=12
 }
 
 # Connections that keep no port busy when they are over: who served them.

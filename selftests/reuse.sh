@@ -23,7 +23,7 @@ prepare() {
 }
 
 repeated() {		# SYNs that the client has sent more than once
-	in_ns cli nstat -asz TcpExtTCPSynRetrans | awk '$1 == "TcpExtTCPSynRetrans" { print $2 }'
+	lab stack cli TcpExt TCPSynRetrans
 }
 
 # The stack of Linux 7.2 itself passes over a SYN now and then that comes this early, without

@@ -72,7 +72,7 @@ filtered() {
 		END
 		is "$hook: without it they go on" "$(lab req "u$F")" "$UDP"
 		is "$hook: untracked, and each is seen" \
-			"$(in_ns lb nft list chain inet t c | grep -oP 'packets \K[0-9]+')" 9
+			"$(lab packets lb t c)" 9
 		over
 	done
 }

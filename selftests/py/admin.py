@@ -166,6 +166,12 @@ class Admin(Weir):
                     out[fields[name].rstrip(b"\0").decode()] = count
         return out
 
+    def lookup(self, src, dst, proto, sport, dport, syn=False):
+        """What would become of a packet: the verdict."""
+        words = {"SRC": ip(src), "DST": ip(dst), "PROTO": U8(proto), "SPORT": U16(sport),
+                 "DPORT": U16(dport)}
+        return self.one("LOOKUP", {"PACKET": {**words, "SYN": True} if syn else words})["VERDICT"]
+
     def says(self, cmd, message):
         """What the kernel says to a change that it refuses, or None."""
         try:

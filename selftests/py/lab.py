@@ -134,7 +134,7 @@ class Agent:
     def __init__(self, places):
         self.places = dict(places)
         self.names, self.captures, self.pools, self.maps = {}, {}, {}, {}
-        self.raws, self.admins = {}, {}
+        self.raws, self.admins, self.rulesets = {}, {}, {}
 
     # Expressions -------------------------------------------------------------
 
@@ -279,8 +279,9 @@ class Agent:
                 (gone.sock if isinstance(gone, Capture) else gone).close()
         for pool in self.pools.values():
             pool.leave(name)
-        if name in self.admins:
-            self.admins.pop(name).close()
+        for table in (self.admins, self.rulesets):
+            if name in table:
+                table.pop(name).close()
         return "ok"
 
     # Clients -----------------------------------------------------------------
@@ -485,11 +486,13 @@ class Agent:
     # The module, over netlink ------------------------------------------------
 
     def admin(self, name):
-        """A socket that speaks weir in that namespace."""
-        if name not in self.admins:
-            from admin import Admin     # few tests need it, and it takes its time to load
+        """A socket that speaks weir in that namespace, with the module that is loaded now."""
+        loaded = os.stat("/sys/module/weir").st_ino
+        if name not in self.admins or self.admins[name].loaded != loaded:
+            from admin import Admin     # not every test needs it, and it takes its time to load
             enter(self.places[name])
             self.admins[name] = Admin()
+            self.admins[name].loaded = loaded
         return self.admins[name]
 
     def cmd_shown(self, name, service, text):
@@ -507,7 +510,42 @@ class Agent:
         self.admin(name).report(service, addr, weight=int(weight) if weight else None, **words)
         return "ok"
 
+    def cmd_drops(self, name, kernel=""):
+        """drops NAME [kernel=1]: what was not forwarded, by reason: "invalid=3 no-rule=1"."""
+        return " ".join(f"{word}={number}" for word, number in
+                        sorted(self.admin(name).reasons(bool(kernel)).items()))
+
+    def cmd_lookups(self, name, src, dst, port, sport, n="1"):
+        """lookups NAME SRC DST PORT SPORT [n=]: where SYNs from n ports on would go, tallied."""
+        admin, known = self.admin(name), {}
+        for i in range(1, 7):
+            known[packet.packed(self.names[f"B{i}"])] = f"b{i}"
+        said = (admin.lookup(src, dst, packet.TCP, int(sport) + i, int(port), syn=True)
+                for i in range(int(n)))
+        return tally(known.get(one.get("BACKEND", {}).get("ADDR"), "none") for one in said)
+
     # Others ------------------------------------------------------------------
+
+    def cmd_packets(self, name, table, chain):
+        """packets NAME TABLE CHAIN: what the rules of a chain of an inet table have counted."""
+        if name not in self.rulesets:
+            from nft import Nft     # as admin
+            enter(self.places[name])
+            self.rulesets[name] = Nft()
+        return str(self.rulesets[name].packets(table, chain))
+
+    def cmd_sysctl(self, name, path):
+        """sysctl NAME PATH: what a file below /proc/sys says."""
+        enter(self.places[name])
+        with open(f"/proc/sys/{path}") as file:
+            return file.read().strip()
+
+    def cmd_stack(self, name, group, counter):
+        """stack NAME GROUP COUNTER: what the network stack counts, as TcpExt TCPSynRetrans."""
+        enter(self.places[name])
+        with open("/proc/thread-self/net/netstat") as file:
+            lines = [line.split() for line in file if line.startswith(group + ":")]
+        return lines[1][lines[0].index(counter)]
 
     def cmd_json(self, text, *command):
         """json EXPR COMMAND...: runs it and evaluates EXPR over its JSON output J."""

@@ -172,11 +172,8 @@ class Run(Changes):
         """A lookup, when there is something to look up and nothing in doubt."""
         if one.kind not in ("tcp", "udp", "sctp") or len(MODEL.ways(one, now)) > 1:
             return None
-        words = {"SRC": ip(one.src), "DST": ip(one.dst), "PROTO": U8(key_of(one)[2]),
-                 "SPORT": U16(one.sport), "DPORT": U16(one.dport)}
-        if one.kind == "tcp" and "S" in one.flags:
-            words["SYN"] = True
-        return ADMIN.one("LOOKUP", {"PACKET": words})["VERDICT"]
+        return ADMIN.lookup(one.src, one.dst, key_of(one)[2], one.sport, one.dport,
+                            one.kind == "tcp" and "S" in one.flags)
 
     def heed(self, one, verdict, place):
         """The lookup has to be right about the wire, and about how many fields count."""
