@@ -595,7 +595,7 @@ static noinline unsigned int take_in(struct weir_net *wn, const struct weir_conf
 				     struct sk_buff *skb,
 				     const struct nf_hook_state *state, u8 family)
 {
-	u32 seed = weir_straight_seed(wn);
+	u64 seed = weir_straight_seed(wn);
 	struct weir_plain plain WEIR_UNINIT;
 	bool on = weir_bh_off();
 	unsigned int verdict;

@@ -118,8 +118,8 @@ static void set_in_filter(struct weir_index *index, u8 family,
 	if (family == AF_INET)
 		folded = weir_index_fold4(addr->ip, plen);
 	else
-		folded = weir_index_fold6(weir_index_pair(addr->ip6),
-					  weir_index_pair(addr->ip6 + 2), plen);
+		folded = weir_index_fold6(weir_addr_pair(addr->ip6),
+					  weir_addr_pair(addr->ip6 + 2), plen);
 	/* What is taken out leaves its bit: no harm, until the filter is built anew. */
 	if (!__test_and_set_bit(weir_index_filter_bit(index, folded), index->filter) &&
 	    index->filter_room)
@@ -154,8 +154,8 @@ static void write_masks(struct weir_index *index)
 			m4++->plen = plen;
 		}
 		if (index->prefixes[1][plen]) {
-			m6->first = weir_index_pair(mask.ip6);
-			m6->second = weir_index_pair(mask.ip6 + 2);
+			m6->first = weir_addr_pair(mask.ip6);
+			m6->second = weir_addr_pair(mask.ip6 + 2);
 			m6++->plen = plen;
 		}
 	}

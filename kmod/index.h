@@ -34,7 +34,7 @@ struct weir_index {
 		u32 plen;
 	} masks4[WEIR_INDEX_PLENS];
 	struct weir_index_mask6 {
-		u64 first;	/* as of weir_index_pair() */
+		u64 first;	/* as of weir_addr_pair() */
 		u64 second;
 		u64 plen;
 	} masks6[WEIR_INDEX_PLENS];
@@ -84,12 +84,6 @@ static inline u64 weir_index_fold6(u64 first, u64 second, u64 plen)
 	return ((h ^ h >> 32) + second + plen) * 0xc2b2ae3d27d4eb4fULL;
 }
 
-/* Two words of an address, which may stand at a multiple of four only. */
-static inline u64 weir_index_pair(const __be32 *words)
-{
-	return (__force u32)words[0] | (u64)(__force u32)words[1] << 32;
-}
-
 /* Where the filter has what was folded. */
 static inline u32 weir_index_filter_bit(const struct weir_index *index, u64 folded)
 {
@@ -130,7 +124,7 @@ static inline bool weir_index_may_be_direct4(const struct weir_index *index, __b
 static inline bool weir_index_may_be_direct6(const struct weir_index *index,
 					     const __be32 addr[4])
 {
-	u64 first = weir_index_pair(addr), second = weir_index_pair(addr + 2);
+	u64 first = weir_addr_pair(addr), second = weir_addr_pair(addr + 2);
 
 	if (!index->filter)
 		return false;

@@ -33,7 +33,7 @@ int weir_lines_init(struct weir_net *wn)
 		return -ENOMEM;
 	}
 	lines->mask = n / WEIR_LINE_WAYS - 1;
-	lines->seed = get_random_u32();
+	lines->seed = get_random_u64() | 1;
 	rcu_assign_pointer(wn->lines, lines);
 	return 0;
 }

@@ -35,8 +35,8 @@ struct weir_place {
 } __aligned(32);
 
 struct weir_lines {
+	u64 seed;		/* for weir_plain_hash4() and weir_plain_hash6(), odd */
 	u32 mask;		/* of sets */
-	u32 seed;		/* for weir_plain_hash4() and weir_plain_hash6() */
 	struct weir_place *places;
 };
 

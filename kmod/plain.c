@@ -36,7 +36,7 @@ static __always_inline bool read_ports(struct sk_buff *skb, struct weir_plain *p
 	return true;
 }
 
-bool weir_plain_read4(struct sk_buff *skb, u32 seed, struct weir_plain *plain)
+bool weir_plain_read4(struct sk_buff *skb, u64 seed, struct weir_plain *plain)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
@@ -53,7 +53,7 @@ bool weir_plain_read4(struct sk_buff *skb, u32 seed, struct weir_plain *plain)
 	return true;
 }
 
-bool weir_plain_read6(struct sk_buff *skb, u32 seed, struct weir_plain *plain)
+bool weir_plain_read6(struct sk_buff *skb, u64 seed, struct weir_plain *plain)
 {
 	const struct ipv6hdr *iph = ipv6_hdr(skb);
 

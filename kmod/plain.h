@@ -9,11 +9,12 @@
 #define WEIR_PLAIN_H
 
 #include <linux/in6.h>
-#include <linux/jhash.h>
 #include <linux/socket.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
 #include <linux/udp.h>
+
+#include "tuple.h"
 
 struct sk_buff;
 
@@ -26,22 +27,35 @@ struct weir_plain {
 	bool opens;		/* as weir_packet_opens() has it */
 };
 
-/* What finds a hint, and proves nothing: whoever has one compares. */
-static inline u32 weir_plain_hash4(u32 seed, __be32 src, __be32 dst, u32 ports, u8 proto)
+/* What finds a hint, and proves nothing: whoever has one compares. A secret odd factor, so
+ * that nobody can say whose hints share a place; each product is folded, as its lower half
+ * knows nothing of the upper halves of its factors.
+ */
+static inline u64 weir_plain_mix(u64 hash, u64 word, u64 seed)
 {
-	return jhash_3words((__force u32)src, (__force u32)dst, ports, seed + proto);
+	return ((hash ^ hash >> 32) + word) * seed;
 }
 
-static inline u32 weir_plain_hash6(u32 seed, const struct in6_addr *src,
+static inline u32 weir_plain_hash4(u64 seed, __be32 src, __be32 dst, u32 ports, u8 proto)
+{
+	u64 hash = weir_plain_mix(0, (__force u32)src | (u64)(__force u32)dst << 32, seed);
+
+	return weir_plain_mix(hash, ports | (u64)proto << 32, seed) >> 32;
+}
+
+static inline u32 weir_plain_hash6(u64 seed, const struct in6_addr *src,
 				   const struct in6_addr *dst, u32 ports, u8 proto)
 {
-	u32 hash = jhash2((const u32 *)src, 4, seed + proto);
+	u64 hash = weir_plain_mix(0, weir_addr_pair(src->s6_addr32), seed);
 
-	return jhash_1word(ports, jhash2((const u32 *)dst, 4, hash));
+	hash = weir_plain_mix(hash, weir_addr_pair(src->s6_addr32 + 2), seed);
+	hash = weir_plain_mix(hash, weir_addr_pair(dst->s6_addr32), seed);
+	hash = weir_plain_mix(hash, weir_addr_pair(dst->s6_addr32 + 2), seed);
+	return weir_plain_mix(hash, ports | (u64)proto << 32, seed) >> 32;
 }
 
 /* The same, of addresses of either family. */
-static inline u32 weir_plain_hash(u32 seed, u8 family, const void *src, const void *dst,
+static inline u32 weir_plain_hash(u64 seed, u8 family, const void *src, const void *dst,
 				  u32 ports, u8 proto)
 {
 	if (family == AF_INET)
@@ -76,11 +90,11 @@ static inline unsigned int weir_plain_hlen(const struct weir_plain *plain)
  *
  * The payload's own header is in the linear part then.
  */
-bool weir_plain_read4(struct sk_buff *skb, u32 seed, struct weir_plain *plain);
+bool weir_plain_read4(struct sk_buff *skb, u64 seed, struct weir_plain *plain);
 
 /**
  * weir_plain_read6() - the same of IPv6
  */
-bool weir_plain_read6(struct sk_buff *skb, u32 seed, struct weir_plain *plain);
+bool weir_plain_read6(struct sk_buff *skb, u64 seed, struct weir_plain *plain);
 
 #endif /* WEIR_PLAIN_H */

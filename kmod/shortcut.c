@@ -54,7 +54,7 @@ int weir_shortcut_init(struct weir_net *wn)
 		spin_lock_init(&table->sets[i].lock);
 	table->wn = wn;
 	table->mask = sets - 1;
-	table->seed = get_random_u32();
+	table->seed = get_random_u64() | 1;
 	INIT_DELAYED_WORK(&table->work, work_round);
 	rcu_assign_pointer(wn->shortcuts, table);
 	return 0;

@@ -48,8 +48,8 @@ struct weir_shortcut_set {
 
 struct weir_shortcuts {
 	struct weir_net *wn;
+	u64 seed;				/* as that of lines (line.h) */
 	u32 mask;
-	u32 seed;
 	bool crowded;				/* somebody found no place */
 	struct delayed_work work;
 	struct weir_shortcut_set *sets;

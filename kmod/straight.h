@@ -26,7 +26,7 @@ struct weir_tuple;
 /**
  * weir_straight_seed() - for weir_plain_read4() and weir_plain_read6(); RCU read lock
  */
-static inline u32 weir_straight_seed(const struct weir_net *wn)
+static inline u64 weir_straight_seed(const struct weir_net *wn)
 {
 	const struct weir_lines *lines = rcu_dereference(wn->lines);
 

@@ -226,6 +226,13 @@ static bool fits(const struct sk_buff *skb, unsigned int mtu)
 	       (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
 }
 
+/* The same, if it goes by @dst. There is no link on which the least ones do not. */
+static bool fits_way(const struct sk_buff *skb, const struct dst_entry *dst, u8 pf)
+{
+	return skb->len <= (pf == NFPROTO_IPV4 ? IPV4_MIN_MTU : IPV6_MIN_MTU) ||
+	       fits(skb, mtu_of(dst, pf));
+}
+
 /* Does it not fit, and may nobody cut it? */
 static bool cannot_be_cut(const struct sk_buff *skb, unsigned int mtu)
 {
@@ -327,7 +334,7 @@ bool weir_transmit_is_easy(const struct weir_net *wn, const struct sk_buff *skb,
 {
 	bool v4 = state->pf == NFPROTO_IPV4;
 
-	return fits(skb, mtu_of(dst, state->pf)) && is_simple(dst) && !skb_get_nfct(skb) &&
+	return fits_way(skb, dst, state->pf) && is_simple(dst) && !skb_get_nfct(skb) &&
 	       skb_headroom(skb) >= LL_RESERVED_SPACE(dst->dev) &&
 	       !has_policies(wn->net, skb) && !skb_warn_if_lro(skb) &&
 	       weir_transmit_forwards(wn->net, state->in, v4 ? AF_INET : AF_INET6);
@@ -399,7 +406,7 @@ static int finish(struct net *net, struct sock *sk, struct sk_buff *skb)
 	bool v4 = skb->protocol == htons(ETH_P_IP);
 
 	if (likely(is_simple(dst) &&
-		   fits(skb, mtu_of(dst, v4 ? NFPROTO_IPV4 : NFPROTO_IPV6)) &&
+		   fits_way(skb, dst, v4 ? NFPROTO_IPV4 : NFPROTO_IPV6) &&
 		   !weir_packet_fragmented(skb, v4 ? AF_INET : AF_INET6))) {
 		hand_over(skb, dst);
 		return 0;

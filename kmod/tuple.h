@@ -28,6 +28,12 @@ struct weir_addr {
 	};
 };
 
+/* Two words of an IPv6 address, which may stand at a multiple of four only. */
+static inline u64 weir_addr_pair(const __be32 *words)
+{
+	return (__force u32)words[0] | (u64)(__force u32)words[1] << 32;
+}
+
 /**
  * struct weir_tuple - a packet in the original direction, before translation
  * @src: the client

@@ -21,6 +21,7 @@ typedef unsigned long long u64;	/* as in the kernel, on every machine */
 
 #define U16_MAX		((u16)~0U)
 
+#define __force			/* for sparse */
 #define __aligned(x)	__attribute__((__aligned__(x)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
