@@ -16,6 +16,7 @@ nl_up
 for topic in read refusals txn dump events report pin caps malformed; do
 	judge in_ns lb "$PYTHON" "$HERE/py/netlink_$topic.py"
 done
+judge in_ns lb "$PYTHON" "$HERE/py/netlink_index.py" "${WEIR_SEED:-$RANDOM}"
 # debug kernels can let allocations fail
 [ ! -e /proc/self/fail-nth ] || judge in_ns lb "$PYTHON" "$HERE/py/netlink_nomem.py"
 finish
