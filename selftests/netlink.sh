@@ -3,9 +3,10 @@
 #
 # The netlink family from the outside, byte by byte: what is set is read back, refusals say
 # why, transactions are all or nothing, dumps are resumed and flagged, events are complete,
-# capabilities are asked for, and malformed messages do nothing.
+# capabilities are asked for, malformed messages do nothing, and after a change of one of many
+# services packets match what the rules say.
 #
-#   lb    one namespace, no link: netlink only
+#   lb    one namespace, no link but one with both ends there
 #
 # timeout: 600
 
