@@ -55,7 +55,7 @@ flood_up() {		# [SECONDS]
 	FLOOD=$!
 }
 
-kernel_drops() {	# what conntrack could not take, as the tool shows it
+kernel_drops() {	# what conntrack could not take, as weir counts it beside its own
 	val conntrack-drop "$(lab drops lb kernel=1)"
 }
 

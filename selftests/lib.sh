@@ -202,9 +202,12 @@ at_most() {		# NUMBER COMMAND...: it prints that number or less
 	[[ $out =~ ^[0-9]+$ ]] && [ "$out" -le "$most" ]
 }
 
-says() {		# LINE FILE: it has that line
-	local lines
-	mapfile -t lines < "$2" && [[ " ${lines[*]} " == *" $1 "* ]]
+says() {		# LINE FILE: it has exactly that line
+	local line
+	while read -r line; do
+		[ "$line" != "$1" ] || return 0
+	done < "$2"
+	return 1
 } 2> /dev/null
 
 prints() {		# TEXT COMMAND...: it prints exactly that
