@@ -3,6 +3,7 @@
  * binding - what a conntrack entry of ours carries
  */
 #include <linux/in.h>
+#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/netfilter/nf_conntrack_sctp.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
@@ -101,15 +102,14 @@ static const u8 sctp_closed[] = {
 	SCTP_CONNTRACK_SHUTDOWN_RECD, SCTP_CONNTRACK_SHUTDOWN_ACK_SENT,
 };
 
-void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
-			  u32 step, u32 steps)
+static void squeeze_closed(struct weir_binding *binding, const struct net *net,
+			   unsigned int idle, u32 step, u32 steps)
 {
 	bool tcp = binding->class == WEIR_CLASS_TCP;
 	const unsigned int *kernel = tcp ? net->ct.nf_ct_proto.tcp.timeouts :
 					   net->ct.nf_ct_proto.sctp.timeouts;
 	const u8 *closed = tcp ? tcp_closed : sctp_closed;
 	int i, n = tcp ? ARRAY_SIZE(tcp_closed) : ARRAY_SIZE(sctp_closed);
-	unsigned int idle = binding->data[0];
 
 	if (!tcp && binding->class != WEIR_CLASS_SCTP)
 		return;
@@ -124,6 +124,24 @@ void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
 		WRITE_ONCE(binding->data[closed[i]],
 			   idle - mult_frac(idle - least, step, steps));
 	}
+}
+
+u32 weir_binding_kernel_times(const struct net *net)
+{
+	const struct nf_ip_net *of = &net->ct.nf_ct_proto;
+
+	return jhash(of->tcp.timeouts, sizeof(of->tcp.timeouts),
+		     jhash(of->sctp.timeouts, sizeof(of->sctp.timeouts), 0));
+}
+
+void weir_binding_retime(struct weir_binding *binding, const struct net *net,
+			 u32 step, u32 steps)
+{
+	/* The state before all others has idle-timeout. */
+	unsigned int idle = binding->data[0];
+
+	cap_half_open(binding, net, idle);
+	squeeze_closed(binding, net, idle, step, steps);
 }
 
 bool weir_binding_half_open(enum weir_class class, unsigned int state)
@@ -202,8 +220,7 @@ void weir_binding_configure(struct weir_binding *binding,
 	for (i = 0; i < WEIR_BINDING_STATES; i++)
 		if (!weir_binding_half_open(binding->class, i))
 			WRITE_ONCE(binding->data[i], idle);
-	cap_half_open(binding, dest->wn->net, idle);
-	weir_binding_squeeze(binding, dest->wn->net, 0, 1);
+	weir_binding_retime(binding, dest->wn->net, 0, 1);
 	WRITE_ONCE(binding->hairpin, opt->hairpin);
 	/* The deadline is there before the flag that says so, and stays when that
 	 * goes: a packet may have read the flag just before.

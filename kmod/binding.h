@@ -130,13 +130,20 @@ static inline bool weir_binding_has_drained(const struct weir_binding *binding,
 bool weir_binding_half_open(enum weir_class class, unsigned int state);
 
 /**
- * weir_binding_squeeze() - shorten the life of closed connections
- * @step: of @steps from idle-timeout down to what the kernel gives them
+ * weir_binding_kernel_times() - a hash of what the kernel's timeouts are
+ *
+ * Any context: a timeout that is being written counts as old or new.
+ */
+u32 weir_binding_kernel_times(const struct net *net);
+
+/**
+ * weir_binding_retime() - how long half-open and closed connections live
+ * @step: of @steps from idle-timeout down to what the kernel gives closed ones
  *
  * weir_net.lock.
  */
-void weir_binding_squeeze(struct weir_binding *binding, const struct net *net,
-			  u32 step, u32 steps);
+void weir_binding_retime(struct weir_binding *binding, const struct net *net,
+			 u32 step, u32 steps);
 
 /**
  * weir_binding_mark() - set flags of the state word; weir_net.lock

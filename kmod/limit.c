@@ -242,17 +242,21 @@ static u32 fullness(const struct weir_net *wn)
 	return div64_u64((count - half) * STEPS, full - half);
 }
 
-static void squeeze_closed(struct weir_net *wn)
+/* The kernel's timeouts can be written at any time, and nobody says so. */
+static void retime(struct weir_net *wn)
 {
+	u32 times = weir_binding_kernel_times(wn->net);
 	u32 step = fullness(wn);
 	struct weir_binding *binding;
 
-	if (step == wn->fullness && wn->fullness_generation == wn->sweep_generation)
+	if (step == wn->fullness && times == wn->kernel_times &&
+	    wn->fullness_generation == wn->sweep_generation)
 		return;
 	mutex_lock(&wn->lock);
 	list_for_each_entry(binding, &wn->bindings, list)
-		weir_binding_squeeze(binding, wn->net, step, STEPS);
+		weir_binding_retime(binding, wn->net, step, STEPS);
 	wn->fullness = step;
+	wn->kernel_times = times;
 	wn->fullness_generation = wn->sweep_generation;
 	mutex_unlock(&wn->lock);
 }
@@ -263,7 +267,7 @@ static void limit_work(struct work_struct *work)
 					   struct weir_net, limit);
 	u32 limit = weir_limit_effective(wn);
 
-	squeeze_closed(wn);
+	retime(wn);
 	weir_tombs_clean(&wn->tombs);
 	/* Ours are among all: nothing to do while all are few. */
 	if (limit && nf_conntrack_count(wn->net) > limit)

@@ -72,6 +72,7 @@ struct weir_net {
 	u32 max_flows;				/* net.weir.max_flows, */
 	bool max_flows_written;			/* if it was written */
 	u32 fullness;				/* that closed states know of, */
+	u32 kernel_times;			/* and which timeouts of the kernel, */
 	u32 fullness_generation;		/* and since which configuration */
 
 	struct ctl_table *sysctl_table;
