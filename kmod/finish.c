@@ -16,6 +16,7 @@
 #include "refuse.h"
 #include "service.h"
 #include "set.h"
+#include "source.h"
 #include "transmit.h"
 
 /* What a line did to the results of probes. */
@@ -336,5 +337,8 @@ int weir_finish(struct weir_net *wn, struct weir_service *svc,
 		err = check_table(svc, &size, extack);
 	if (!err)
 		err = make_dests(wn, svc);
+	/* In direct mode they answer their clients past us. */
+	if (!err && svc->opt.forward == WEIR_FORWARD_NAT)
+		err = weir_sources_fill(svc);
 	return err ?: weir_sets_build(svc, was, size, key);
 }

@@ -18,6 +18,7 @@
 #include "config.h"
 #include "dest.h"
 #include "index.h"
+#include "source.h"
 
 enum kind {
 	KIND_VIP,
@@ -95,11 +96,11 @@ static u32 nr_keys(const struct weir_rule *rule)
 /* Upper bounds: backends that several services have are counted for each. */
 static u32 count_keys(const struct weir_service *svc)
 {
-	u64 sum = 1;
+	u64 sum = 1 + (u64)svc->nr_sources * svc->nr_backends;
 	u32 r;
 
 	for (r = 0; r < svc->nr_rules; r++)
-		sum += 1 + (u64)nr_keys(&svc->rules[r]) * (1 + svc->nr_backends);
+		sum += 1 + nr_keys(&svc->rules[r]);
 	return min_t(u64, sum, INT_MAX);
 }
 
@@ -246,23 +247,26 @@ static int change_rule(struct change *change, struct weir_service *svc,
 /* Where a backend answers from: the port that its packets came to, which is the rule's
  * unless the backend translates it.
  */
-static int change_sources(struct change *change, const struct weir_backend *be,
-			  const struct weir_rule *rule)
+static int change_sources(struct change *change, const struct weir_service *svc,
+			  const struct weir_backend *be)
 {
-	u8 proto = ipproto(rule->proto, rule->family);
 	struct weir_key key;
+	u8 before = 0;
 	u32 i;
 	int err = 0;
 
 	init_key(&key, KIND_SOURCE, be->family, &be->addr);
-	key.proto = proto;
-	if (be->port && proto_has_ports(proto)) {
-		key.port = be->port;
-		return change_use(change, &key, WEIR_FORWARD_NAT);
-	}
-	for (i = 0; i < nr_keys(rule) && !err; i++) {
-		key.port = rule->nr_ports ? rule->ports[i] : ALL_PORTS;
-		err = change_use(change, &key, WEIR_FORWARD_NAT);
+	for (i = 0; i < svc->nr_sources && !err; i++) {
+		u8 proto = weir_source_proto(svc->sources[i]);
+		bool translates;
+
+		key.proto = ipproto(proto, be->family);
+		translates = be->port && proto_has_ports(key.proto);
+		key.port = translates ? be->port : weir_source_port(svc->sources[i]);
+		/* One port for all of a protocol, which lie side by side. */
+		if (!i || !translates || proto != before)
+			err = change_use(change, &key, WEIR_FORWARD_NAT);
+		before = proto;
 	}
 	return err;
 }
@@ -277,11 +281,11 @@ static int change_service(struct change *change, struct weir_service *svc)
 	err = change_key(change, &key, svc, NULL);
 	for (r = 0; r < svc->nr_rules && !err; r++) {
 		err = change_rule(change, svc, &svc->rules[r]);
-		/* In direct mode they answer their clients past us. */
-		if (svc->opt.forward != WEIR_FORWARD_NAT)
-			continue;
-		for (b = 0; b < svc->nr_backends && !err; b++)
-			err = change_sources(change, &svc->backends[b], &svc->rules[r]);
+		cond_resched();
+	}
+	for (b = 0; svc->nr_sources && b < svc->nr_backends && !err; b++) {
+		err = change_sources(change, svc, &svc->backends[b]);
+		cond_resched();
 	}
 	return err;
 }

@@ -90,6 +90,7 @@ void weir_service_put(struct weir_service *svc)
 	kvfree(svc->groups);
 	kvfree(svc->backends);
 	kvfree(svc->ended);
+	kvfree(svc->sources);
 	kfree(svc->health_check);
 	kfree(svc);
 }

@@ -158,6 +158,11 @@ struct weir_service {
 	struct weir_zonal *zonals;	/* of the groups' zones, by name */
 	u32 nr_zonals;			/* 0 where zonal affinity is off */
 	u32 nr_draining, nr_healthy;
+	/* Protocol (enum weir_proto) << 16 | port of its rules, ascending, each once: where
+	 * backends answer from. Nat mode only; owned.
+	 */
+	u32 *sources;
+	u32 nr_sources;
 };
 
 /**
