@@ -3,6 +3,7 @@
  * session - which backend a tracking entry names, and whether it still may
  */
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -73,15 +74,16 @@ const struct weir_backend *
 weir_session_backend(const struct weir_service *svc,
 		     const struct weir_session *session)
 {
-	u32 i;
+	u32 below = min_t(u32, session->hint, svc->nr_backends), above = below;
 
-	if (session->hint < svc->nr_backends &&
-	    svc->backends[session->hint].dest->id == session->dest)
-		return &svc->backends[session->hint];
-	/* Backends came or went. */
-	for (i = 0; i < svc->nr_backends; i++)
-		if (svc->backends[i].dest->id == session->dest)
-			return &svc->backends[i];
+	/* Backends that came or went have moved it by as many places: go outwards. */
+	while (above < svc->nr_backends || below > 0) {
+		if (above < svc->nr_backends &&
+		    svc->backends[above++].dest->id == session->dest)
+			return &svc->backends[above - 1];
+		if (below > 0 && svc->backends[--below].dest->id == session->dest)
+			return &svc->backends[below];
+	}
 	return NULL;
 }
 
