@@ -264,7 +264,7 @@ struct weir_config *weir_config_publish(struct weir_net *wn,
 	 */
 	synchronize_rcu_expedited();
 	each_leaving(old, next, weir_dest_fold);
-	weir_sweep_soon(wn);
+	weir_sweep_soon(wn, next);
 	weir_drain_schedule(wn, next);
 	return old;
 }

@@ -85,14 +85,12 @@ static void sweep_work(struct work_struct *work)
 {
 	struct weir_net *wn = container_of(to_delayed_work(work),
 					   struct weir_net, sweep);
-	const struct weir_config *cfg;
-	u32 generation, layout;
+	/* Not those of the live configuration: one that is just being published has not
+	 * set its flags yet. A layout from before a generation is asked for again.
+	 */
+	u32 layout = READ_ONCE(wn->sweep_wanted_layout);
+	u32 generation = smp_load_acquire(&wn->sweep_wanted);
 
-	rcu_read_lock();
-	cfg = rcu_dereference(wn->config);
-	generation = cfg->generation;
-	layout = cfg->layout;
-	rcu_read_unlock();
 	if (generation != wn->sweep_generation) {
 		wn->sweep_generation = generation;
 		wn->sweep_walks = 0;
@@ -113,8 +111,10 @@ void weir_sweep_init(struct weir_net *wn)
 	INIT_DELAYED_WORK(&wn->sweep, sweep_work);
 }
 
-void weir_sweep_soon(struct weir_net *wn)
+void weir_sweep_soon(struct weir_net *wn, const struct weir_config *cfg)
 {
+	WRITE_ONCE(wn->sweep_wanted_layout, cfg->layout);
+	smp_store_release(&wn->sweep_wanted, cfg->generation);
 	mod_delayed_work(weir_wq, &wn->sweep, 0);
 }
 

@@ -8,6 +8,7 @@
 #ifndef WEIR_SWEEP_H
 #define WEIR_SWEEP_H
 
+struct weir_config;
 struct weir_net;
 
 /**
@@ -18,9 +19,11 @@ void weir_sweep_init(struct weir_net *wn);
 /**
  * weir_sweep_soon() - walk the conntrack table now, and once more a second
  *	later, for entries that were not hashed yet
- * Any context. Requests are coalesced.
+ * @cfg: live for a grace period, its flags are set
+ *
+ * weir_net.lock. Requests are coalesced.
  */
-void weir_sweep_soon(struct weir_net *wn);
+void weir_sweep_soon(struct weir_net *wn, const struct weir_config *cfg);
 
 /**
  * weir_sweep_all() - remove every flow of ours in this namespace
