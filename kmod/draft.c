@@ -284,6 +284,22 @@ static int refuse_clash(const struct weir_match clash[2],
 			   clash[0].service->name);
 }
 
+/* Results come or go with no object, but what has drained meanwhile is gone. */
+static bool keeps_layout(const struct weir_draft *draft)
+{
+	u32 s;
+
+	for (s = 0; s < draft->nr && draft->only_results; s++) {
+		const struct weir_service *svc = draft->services[s];
+		const struct weir_service *was =
+			weir_config_counterpart(live(draft), svc, s);
+
+		if (!was || was->nr_backends != svc->nr_backends)
+			return false;
+	}
+	return draft->only_results;
+}
+
 static struct weir_config *to_config(struct weir_draft *draft,
 				     struct netlink_ext_ack *extack)
 {
@@ -294,7 +310,7 @@ static struct weir_config *to_config(struct weir_draft *draft,
 	if (!cfg)
 		return ERR_PTR(-ENOMEM);
 	cfg->edition = draft->edition + !draft->keep_edition;
-	cfg->same_layout = draft->only_results;
+	cfg->same_layout = keeps_layout(draft);
 	cfg->key = draft->key;
 	cfg->services = draft->services;
 	cfg->nr_services = draft->nr;
