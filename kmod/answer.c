@@ -20,12 +20,14 @@ int weir_answer_info(struct sk_buff *reply, struct weir_net *wn, bool with_key)
 {
 	const struct weir_config *cfg = rcu_dereference_protected(wn->config,
 					lockdep_is_held(&wn->lock));
+	/* Anybody may ask, as often as he likes. */
+	u32 held = with_key ? weir_binding_reap(wn) : wn->nr_held;
 	u8 key[WEIR_HASH_KEY_LEN];
 
 	if (nla_put_string(reply, WEIR_A_VERSION, THIS_MODULE->version) ||
 	    nla_put_u32(reply, WEIR_A_GENERATION, cfg->generation) ||
 	    nla_put_u32(reply, WEIR_A_N_SERVICES, cfg->nr_services) ||
-	    nla_put_u32(reply, WEIR_A_N_HELD, weir_binding_reap(wn)) ||
+	    nla_put_u32(reply, WEIR_A_N_HELD, held) ||
 	    nla_put_u32(reply, WEIR_A_N_SESSIONS,
 			weir_session_count(wn, with_key)) ||
 	    nla_put_u32(reply, WEIR_A_MAX_SESSIONS, wn->max_sessions) ||

@@ -7,6 +7,7 @@
 #include <linux/jiffies.h>
 #include <linux/netfilter/nf_conntrack_sctp.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -336,7 +337,9 @@ u32 weir_binding_reap(struct weir_net *wn)
 			free_binding(binding);
 		else
 			held++;
+		cond_resched();
 	}
+	wn->nr_held = held;
 	return held;
 }
 

@@ -211,7 +211,8 @@ void weir_binding_prolong(const struct weir_binding *binding, struct nf_conn *ct
 
 /**
  * weir_binding_reap() - free bindings that no entry points to any more
- * weir_net.lock. Return: how many forgotten ones are still held.
+ * weir_net.lock; may sleep. Return: how many forgotten ones are still held, also in
+ * weir_net.nr_held.
  */
 u32 weir_binding_reap(struct weir_net *wn);
 

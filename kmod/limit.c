@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <net/netfilter/nf_conntrack.h>
@@ -253,8 +254,10 @@ static void retime(struct weir_net *wn)
 	    wn->fullness_generation == wn->sweep_generation)
 		return;
 	mutex_lock(&wn->lock);
-	list_for_each_entry(binding, &wn->bindings, list)
+	list_for_each_entry(binding, &wn->bindings, list) {
 		weir_binding_retime(binding, wn->net, step, STEPS);
+		cond_resched();
+	}
 	wn->fullness = step;
 	wn->kernel_times = times;
 	wn->fullness_generation = wn->sweep_generation;

@@ -593,10 +593,7 @@ static bool may_walk(struct weir_net *wn, struct sk_buff *skb)
 {
 	bool late = time_after_eq(jiffies, wn->flows_counted + HZ);
 
-	if (!late && !netlink_ns_capable(skb, wn->net->user_ns, CAP_NET_ADMIN))
-		return false;
-	wn->flows_counted = jiffies;
-	return true;
+	return late || netlink_ns_capable(skb, wn->net->user_ns, CAP_NET_ADMIN);
 }
 
 /* The first call: refuse what does not exist, count what is asked for. */
@@ -615,8 +612,11 @@ static int config_dump_begin(struct weir_net *wn, struct netlink_callback *cb,
 		if (err)
 			return err;
 	}
-	if (attrs[WEIR_A_WITH_FLOWS] && may_walk(wn, cb->skb))
+	if (attrs[WEIR_A_WITH_FLOWS] && may_walk(wn, cb->skb)) {
 		weir_flow_count(wn);
+		/* From its end: a walk that takes long is not repeated at once. */
+		wn->flows_counted = jiffies;
+	}
 	dump->begun = true;
 	return 0;
 }

@@ -57,11 +57,14 @@ struct weir_net {
 	spinlock_t route_lock;			/* of what dests know of routes */
 	struct list_head routed;		/* dests that may have one */
 	struct list_head bindings;		/* live ones, and held by entries */
+	u32 nr_held;				/* of those, when last looked at */
 	unsigned long flows_counted;		/* jiffies: when all were, for show */
 	unsigned long sessions_counted;		/* jiffies, and how many there were */
 	u32 nr_sessions;
 
 	struct delayed_work sweep;		/* walks the conntrack table */
+	u32 sweep_wanted;			/* generation that it is wanted for, */
+	u32 sweep_wanted_layout;		/* both written under the lock */
 	u32 sweep_generation;			/* what the last walk was for, */
 	u32 sweep_walks;			/* and how many it has had */
 	u32 sweep_layout;			/* for which sessions were looked at */
