@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/socket.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 
 #include "dest.h"
@@ -199,30 +200,51 @@ static int check_backend(const struct weir_service *svc,
 	return 0;
 }
 
-int weir_backend_insert(struct weir_service *svc, const struct weir_backend *be)
+int weir_backend_append(struct weir_service *svc, const struct weir_backend *be)
 {
 	struct weir_backend *backends;
-	u32 at;
 
 	backends = weir_grow(svc->backends, svc->nr_backends,
 			     &svc->max_backends, sizeof(*backends));
 	if (!backends)
 		return -ENOMEM;
 	svc->backends = backends;
+	backends[svc->nr_backends++] = *be;
+	return 0;
+}
 
-	/* Kept ascending, whatever order they come in; most files are sorted. */
-	for (at = svc->nr_backends; at > 0; at--)
-		if (weir_addr_cmp(&backends[at - 1].addr, &be->addr) < 0)
+static int order_backends(const void *a, const void *b)
+{
+	const struct weir_backend *one = a, *two = b;
+
+	return weir_addr_cmp(&one->addr, &two->addr);
+}
+
+void weir_backends_sort(struct weir_service *svc)
+{
+	sort(svc->backends, svc->nr_backends, sizeof(*svc->backends), order_backends, NULL);
+	weir_service_set_family(svc);
+}
+
+/* Kept ascending, whatever order they come in; most files are sorted. */
+static int insert_backend(struct weir_service *svc, const struct weir_backend *be)
+{
+	int err = weir_backend_append(svc, be);
+	u32 at, last = svc->nr_backends - 1;
+
+	if (err)
+		return err;
+	for (at = last; at > 0; at--)
+		if (weir_addr_cmp(&svc->backends[at - 1].addr, &be->addr) < 0)
 			break;
-	memmove(&backends[at + 1], &backends[at],
-		(svc->nr_backends - at) * sizeof(*backends));
-	backends[at] = *be;
-	svc->nr_backends++;
+	memmove(&svc->backends[at + 1], &svc->backends[at],
+		(last - at) * sizeof(*svc->backends));
+	svc->backends[at] = *be;
 	weir_service_set_family(svc);
 	return 0;
 }
 
-void weir_backend_remove(struct weir_service *svc, u32 at)
+static void remove_backend(struct weir_service *svc, u32 at)
 {
 	struct weir_backend *be = &svc->backends[at];
 
@@ -248,8 +270,8 @@ int weir_backend_add(struct weir_service *svc, const struct weir_backend *be,
 	 */
 	found = weir_backend_find(svc, &be->addr, be->family);
 	if (found)
-		weir_backend_remove(svc, found - svc->backends);
-	return weir_backend_insert(svc, &copy);
+		remove_backend(svc, found - svc->backends);
+	return insert_backend(svc, &copy);
 }
 
 int weir_backend_del(struct weir_service *svc, const struct weir_addr *addr,
@@ -273,7 +295,7 @@ int weir_backend_del(struct weir_service *svc, const struct weir_addr *addr,
 		if (err)
 			return err;
 	}
-	weir_backend_remove(svc, found - svc->backends);
+	remove_backend(svc, found - svc->backends);
 	return 0;
 }
 

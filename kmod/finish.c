@@ -78,15 +78,19 @@ static void inherit_backend(struct weir_backend *be,
  */
 static void drop_drained(struct weir_service *svc)
 {
-	u32 i = svc->nr_backends;
+	u32 i, kept = 0;
 
-	while (i-- > 0) {
+	for (i = 0; i < svc->nr_backends; i++) {
 		const struct weir_backend *be = &svc->backends[i];
 
 		if (be->draining && (weir_drain_is_over(be) ||
 				     be->family != svc->family))
-			weir_backend_remove(svc, i);
+			weir_dest_put(be->dest);
+		else
+			svc->backends[kept++] = *be;
 	}
+	svc->nr_backends = kept;
+	weir_service_set_family(svc);
 }
 
 /* Was it removed with "now"? */
@@ -116,10 +120,37 @@ static int drain(struct weir_service *svc, const struct weir_backend *old,
 		return 0;
 	inherit_check(&be, old, line);
 	weir_dest_get(be.dest);
-	if (!weir_backend_insert(svc, &be))
+	if (!weir_backend_append(svc, &be))
 		return 0;
 	weir_dest_put(be.dest);
 	return -ENOMEM;
+}
+
+/* What was live and is configured no more. Both lists ascend, and what drains comes behind:
+ * there may be tens of thousands.
+ */
+static int drain_removed(struct weir_service *svc, const struct weir_service *was,
+			 enum line line)
+{
+	u32 i, at = 0, nr = svc->nr_backends;
+	int err = 0;
+
+	for (i = 0; i < was->nr_backends && !err; i++) {
+		const struct weir_backend *old = &was->backends[i];
+		int order = -1;
+
+		while (at < nr) {
+			order = weir_addr_cmp(&old->addr, &svc->backends[at].addr);
+			if (order <= 0)
+				break;
+			at++;
+		}
+		if (at == nr || order < 0)
+			err = drain(svc, old, line);
+	}
+	if (svc->nr_backends > nr)
+		weir_backends_sort(svc);
+	return err;
 }
 
 int weir_finish_inherit(struct weir_service *svc,
@@ -127,7 +158,6 @@ int weir_finish_inherit(struct weir_service *svc,
 {
 	enum line line = line_of(svc, was);
 	u32 i;
-	int err = 0;
 
 	if (!svc->owner && was->owner) {
 		svc->owner = was->owner;
@@ -145,11 +175,7 @@ int weir_finish_inherit(struct weir_service *svc,
 		if (old)
 			inherit_backend(be, old, line);
 	}
-	for (i = 0; i < was->nr_backends && !err; i++)
-		if (!weir_backend_find(svc, &was->backends[i].addr,
-				       was->backends[i].family))
-			err = drain(svc, &was->backends[i], line);
-	return err;
+	return drain_removed(svc, was, line);
 }
 
 static int check_idle(const struct weir_service *svc,

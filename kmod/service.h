@@ -235,17 +235,17 @@ int weir_backend_del_group(struct weir_service *svc, const char *group,
 			   bool now, struct netlink_ext_ack *extack);
 
 /**
- * weir_backend_insert() - put a backend into its place, unchecked
+ * weir_backend_append() - put a backend at the end, unchecked
  * @be: copied whole; a reference on its dest passes
  *
- * May sleep. Return: 0 or -ENOMEM.
+ * Nothing finds backends until weir_backends_sort(). May sleep. Return: 0 or -ENOMEM.
  */
-int weir_backend_insert(struct weir_service *svc, const struct weir_backend *be);
+int weir_backend_append(struct weir_service *svc, const struct weir_backend *be);
 
 /**
- * weir_backend_remove() - take the one at @at out, with its reference on its dest
+ * weir_backends_sort() - put what was appended into its place
  */
-void weir_backend_remove(struct weir_service *svc, u32 at);
+void weir_backends_sort(struct weir_service *svc);
 
 /**
  * weir_group_find() - a declared group by name
